@@ -1,0 +1,56 @@
+package policy
+
+// Mode is the access that a mount gives: read-only or read-write.
+type Mode uint8
+
+// The modes of a mount. The zero value is read-only.
+const (
+	ReadOnly Mode = iota
+	ReadAndWrite
+)
+
+// Access returns the set that the mode stands for.
+func (m Mode) Access() Access {
+	if m == ReadAndWrite {
+		return ReadWrite
+	}
+	return Read
+}
+
+// String gives the spelling of the configuration: ro or rw.
+func (m Mode) String() string {
+	if m == ReadAndWrite {
+		return "rw"
+	}
+	return "ro"
+}
+
+// Mount is a named root on the host. Suffixes, MaxFileBytes and the approvals
+// bind the built-in tools alone: no kernel enforces them, and every output
+// that shows them says so.
+type Mount struct {
+	Name    string // sandbox name; empty for presets, which sandbox paths cannot name
+	Root    string // canonical host path
+	Written string // the root as the user wrote it, for messages
+	Mode    Mode
+	Type    FileType // of Root when it was resolved
+
+	Suffixes      []string // each starts with a dot; matched at the end of the name, case-insensitive; empty allows all
+	MaxFileBytes  int64    // largest file that the tools read; 0 is no limit
+	ReadApproval  bool
+	WriteApproval bool
+
+	Rule Rule
+}
+
+// Entry returns what the mount means for an Area.
+func (m Mount) Entry() Entry {
+	return Entry{Path: m.Root, Access: m.Mode.Access(), Kind: Granted, Type: m.Type, Rule: m.Rule}
+}
+
+// Link is a symbolic link of the host that the sandbox shows again, because a
+// granted path was named through it or the system base consists of it.
+type Link struct {
+	Path   string // where the link lies
+	Target string // its text, as readlink(2) gives it
+}
