@@ -1,0 +1,6 @@
+//go:build !linux
+
+package stub
+
+// Main does nothing here: only Linux sandboxes have a stub.
+func Main() {}

@@ -1,0 +1,108 @@
+package platform
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// identity is what a probe's result hangs on. If any of it changes, the probe
+// is made again.
+type identity struct {
+	Program      string `json:"program"`
+	Device       uint64 `json:"device"`
+	Inode        uint64 `json:"inode"`
+	Size         int64  `json:"size"`
+	ModifiedNano int64  `json:"modified_ns"`
+	Kernel       string `json:"kernel"`
+	User         int    `json:"user"`
+}
+
+func identify(program string) (identity, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(program, &st); err != nil {
+		return identity{}, err
+	}
+	var uts unix.Utsname
+	if err := unix.Uname(&uts); err != nil {
+		return identity{}, err
+	}
+	return identity{
+		Program:      program,
+		Device:       st.Dev,
+		Inode:        st.Ino,
+		Size:         st.Size,
+		ModifiedNano: st.Mtim.Nano(),
+		Kernel:       unix.ByteSliceToString(uts.Release[:]) + " " + unix.ByteSliceToString(uts.Version[:]),
+		User:         os.Getuid(),
+	}, nil
+}
+
+// cacheEntry is the whole cache file: one bubblewrap is in use at a time.
+type cacheEntry struct {
+	Identity identity `json:"identity"`
+	Probe    Probe    `json:"probe"`
+}
+
+const cacheName = "bwrap.json"
+
+// cachedProbe returns the probe for program, from the cache in dir if that
+// holds one of the same identity. Only successes are kept: what failed may
+// have been put right. dir may be empty, and a cache that cannot be read or
+// written only costs time.
+func cachedProbe(program, dir string) Probe {
+	id, err := identify(program)
+	if err != nil || dir == "" {
+		return probeBwrap(program)
+	}
+	if p, ok := readCache(dir, id); ok {
+		return p
+	}
+	p := probeBwrap(program)
+	if p.Works {
+		writeCache(dir, cacheEntry{Identity: id, Probe: p})
+	}
+	return p
+}
+
+// readCache trusts the file only if nobody else can have written it: it says
+// which safety options the next run may count on.
+func readCache(dir string, id identity) (Probe, bool) {
+	fd, err := unix.Open(filepath.Join(dir, cacheName), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return Probe{}, false
+	}
+	f := os.NewFile(uintptr(fd), cacheName)
+	defer f.Close()
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG ||
+		int(st.Uid) != os.Getuid() || st.Mode&0o022 != 0 {
+		return Probe{}, false
+	}
+	var entry cacheEntry
+	if json.NewDecoder(f).Decode(&entry) != nil || entry.Identity != id || !entry.Probe.Works {
+		return Probe{}, false
+	}
+	return entry.Probe, true
+}
+
+func writeCache(dir string, entry cacheEntry) {
+	if os.MkdirAll(dir, 0o700) != nil {
+		return
+	}
+	body, err := json.Marshal(entry)
+	if err != nil {
+		return
+	}
+	f, err := os.CreateTemp(dir, cacheName+".*")
+	if err != nil {
+		return
+	}
+	_, werr := f.Write(body)
+	cerr := f.Close()
+	if werr != nil || cerr != nil || os.Rename(f.Name(), filepath.Join(dir, cacheName)) != nil {
+		os.Remove(f.Name())
+	}
+}
