@@ -12,3 +12,5 @@ require (
 	golang.org/x/sys v0.49.0
 	gopkg.in/yaml.v3 v3.0.1
 )
+
+require go.yaml.in/yaml/v3 v3.0.5 // indirect

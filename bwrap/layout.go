@@ -150,10 +150,6 @@ func (b *builder) addPrivate(p string) {
 		b.emit(Mount{Op: Proc, Path: p})
 		b.push(p, masked)
 	default:
-		if b.top().state == private {
-			b.keep(p)
-			return
-		}
 		b.pin(p)
 		b.emit(Mount{Op: Tmpfs, Path: p, Size: b.tmpSize()})
 		b.push(p, private)

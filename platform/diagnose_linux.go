@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"syscall"
@@ -67,21 +66,19 @@ func containerRemedy() string {
 	return "use --backend builtin"
 }
 
-// tryUserNamespace starts a trivial child in a new user namespace.
+// tryUserNamespace asks clone(2) for a new user namespace. The child then
+// execs a directory, which must fail: EACCES says that the clone worked.
 func tryUserNamespace() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	cmd := exec.Command("/proc/self/exe", "version")
-	cmd.Env = []string{}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, Pdeathsig: syscall.SIGKILL}
-	err := cmd.Start()
-	if err != nil {
-		return err
+	_, err := os.StartProcess("/", []string{"/"}, &os.ProcAttr{
+		Env: []string{},
+		Sys: &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, Pdeathsig: syscall.SIGKILL},
+	})
+	if errors.Is(err, syscall.EACCES) {
+		return nil
 	}
-	// Only the clone is asked about; what the child does no longer matters.
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-	return nil
+	return err
 }
 
 func setting(path string) string {

@@ -43,9 +43,10 @@ type Entry struct {
 	Rule   Rule
 }
 
-// sameEffect reports whether e needs no entry of its own below up.
+// sameEffect reports whether e needs no entry of its own below up. A private
+// place inside another still does: somebody has to make it.
 func (e Entry) sameEffect(up Entry) bool {
-	return e.Access == up.Access && e.Kind == up.Kind
+	return e.Access == up.Access && e.Kind == up.Kind && e.Kind != Private
 }
 
 // Area maps every absolute host path to an Entry: the most specific listed

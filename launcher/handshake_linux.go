@@ -1,0 +1,116 @@
+package launcher
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sbx-run/sbx/launcher/stub"
+	"github.com/sbx-run/sbx/platform"
+)
+
+var errNoStub = errors.New("bubblewrap ended before anything ran inside")
+
+// handshake gives the stub its orders and waits until it is about to become
+// the command. It returns a pidfd of that process: the stub waits for its
+// orders while the pidfd is opened, so the number cannot have been reused.
+func (s *sandbox) handshake(spec stub.Spec) (pidfd int, err error) {
+	pid, err := s.hello()
+	if err != nil {
+		return -1, err
+	}
+	pidfd, err = unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return -1, err
+	}
+	if err := stub.WriteRecord(s.socket, spec); err != nil {
+		return pidfd, err
+	}
+	for {
+		var m stub.Message
+		err := stub.ReadRecord(s.reader, &m)
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, unix.ECONNRESET):
+			return pidfd, nil // the socket closed on exec
+		case err != nil:
+			return pidfd, err
+		case m.Failure != nil:
+			return pidfd, m.Failure
+		}
+	}
+}
+
+// hello reads the first record with the sender's identity beside it. The
+// kernel translates the process id into our namespace.
+func (s *sandbox) hello() (pid int, err error) {
+	buf, oob := make([]byte, 256), make([]byte, unix.CmsgSpace(unix.SizeofUcred))
+	var n, oobn int
+	raw, err := s.socket.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	rerr := raw.Read(func(fd uintptr) bool {
+		n, oobn, _, _, err = unix.Recvmsg(int(fd), buf, oob, 0)
+		return !errors.Is(err, unix.EAGAIN)
+	})
+	if err := errors.Join(rerr, err); err != nil {
+		return 0, err
+	}
+	if n == 0 {
+		return 0, errNoStub
+	}
+	messages, err := unix.ParseSocketControlMessage(oob[:oobn])
+	if err != nil || len(messages) == 0 {
+		return 0, errors.New("the stub's identity is missing")
+	}
+	cred, err := unix.ParseUnixCredentials(&messages[0])
+	if err != nil {
+		return 0, err
+	}
+	return int(cred.Pid), nil
+}
+
+// fail ends what is left of a sandbox that did not come up and words why.
+func (s *sandbox) fail(plan platform.Plan, cmd Command, err error) error {
+	_ = s.process.Kill() // gone already in most cases
+	s.wait()
+	var f *stub.Failure
+	switch {
+	case errors.As(err, &f) && (f.Stage == stub.StageLookup || f.Stage == stub.StageExec):
+		return commandError(plan, cmd, f)
+	case errors.As(err, &f):
+		return &SetupError{Step: string(f.Stage), Path: string(f.Path), Reason: f.Text}
+	}
+	reason := s.said.firstLine()
+	if reason == "" {
+		reason = err.Error()
+	}
+	return &SetupError{Step: "bwrap", Reason: reason, Advice: "sbx doctor shows what works on this machine"}
+}
+
+// commandError tells "not found" from "not executable" by the error number.
+// A script whose interpreter is missing gives ENOENT from execve although the
+// file is there.
+func commandError(plan platform.Plan, cmd Command, f *stub.Failure) error {
+	name := cmd.Argv[0]
+	missing := f.Errno == int(unix.ENOENT) || f.Errno == int(unix.ENOTDIR)
+	if missing && f.Stage == stub.StageExec {
+		return &CommandError{Name: name, Reason: "its interpreter is not in the sandbox", Advice: interpreterAdvice(plan, string(f.Path))}
+	}
+	return &CommandError{Name: name, NotFound: missing, Reason: f.Text, Advice: grantAdvice(plan, cmd)}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// searchPath returns the directories of PATH in a NAME=VALUE list.
+func searchPath(env []string) []string {
+	for _, v := range env {
+		if list, ok := strings.CutPrefix(v, "PATH="); ok {
+			return strings.Split(list, ":")
+		}
+	}
+	return nil
+}

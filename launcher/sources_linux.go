@@ -1,0 +1,133 @@
+package launcher
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sbx-run/sbx/bwrap"
+	"github.com/sbx-run/sbx/launcher/stub"
+	"github.com/sbx-run/sbx/policy"
+)
+
+// source is what a mount shows, pinned by a descriptor.
+type source struct {
+	file     *os.File
+	dev, ino uint64
+}
+
+// sources holds the descriptors of a layout; entries without a file are nil.
+type sources []source
+
+// openSources opens what every mount of the layout shows. The plan resolved
+// all links; if one stands in the way now, somebody changed the tree in
+// between and the run ends.
+func openSources(layout bwrap.Layout) (sources, error) {
+	opened := make(sources, len(layout.Mounts))
+	for i, m := range layout.Mounts {
+		s, err := openSource(m)
+		if err != nil {
+			opened.Close()
+			return nil, &SetupError{Step: "open", Path: m.Path, Reason: sourceReason(err)}
+		}
+		opened[i] = s
+	}
+	return opened, nil
+}
+
+func openSource(m bwrap.Mount) (source, error) {
+	switch {
+	case m.Op == bwrap.MaskFile:
+		f, err := os.Open(os.DevNull) // reads as empty
+		return source{file: f}, err
+	case !m.Op.FromHost():
+		return source{}, nil
+	}
+	how := unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	}
+	if m.Op == bwrap.Copy {
+		// System files only: /etc/resolv.conf is a link on many systems, and
+		// nobody but the administrator places those.
+		how = unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY}
+	}
+	fd, err := unix.Openat2(unix.AT_FDCWD, m.Path, &how)
+	if err != nil {
+		return source{}, err
+	}
+	s := source{file: os.NewFile(uintptr(fd), m.Path)}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return s, err
+	}
+	s.dev, s.ino = st.Dev, st.Ino
+	if err := checkType(m, st.Mode&unix.S_IFMT); err != nil {
+		s.file.Close()
+		return source{}, err
+	}
+	return s, nil
+}
+
+var errChanged = errors.New("it changed while sbx was starting")
+
+// checkType compares what was opened with what the plan was made for.
+func checkType(m bwrap.Mount, mode uint32) error {
+	if m.Op == bwrap.Copy && mode != unix.S_IFREG {
+		return errors.New("not a regular file")
+	}
+	isDir := mode == unix.S_IFDIR
+	if m.Type == policy.TypeDir && !isDir || m.Type == policy.TypeFile && isDir {
+		return errChanged
+	}
+	return nil
+}
+
+func sourceReason(err error) string {
+	switch {
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
+		return errChanged.Error()
+	case errors.Is(err, unix.ENOSYS):
+		return "this kernel has no openat2 (Linux 5.6)"
+	}
+	return err.Error()
+}
+
+// Close closes all descriptors.
+func (s sources) Close() {
+	for _, src := range s {
+		if src.file != nil {
+			src.file.Close()
+		}
+	}
+}
+
+// checks says what the stub must find inside for a layout with these sources.
+func (s sources) checks(layout bwrap.Layout) []stub.Check {
+	checks := []stub.Check{{Path: stub.Raw("/"), Want: stub.OwnRO}, {Path: stub.Raw("/proc/sys"), Want: stub.OwnRO}}
+	for i, m := range layout.Mounts {
+		if want, ok := wanted(m); ok {
+			checks = append(checks, stub.Check{Path: stub.Raw(m.Path), Want: want, Dev: s[i].dev, Ino: s[i].ino})
+		}
+	}
+	return checks
+}
+
+func wanted(m bwrap.Mount) (stub.Want, bool) {
+	switch m.Op {
+	case bwrap.ROBind:
+		return stub.HostRO, true
+	case bwrap.Bind, bwrap.Pin:
+		return stub.HostRW, true
+	case bwrap.Tmpfs:
+		return stub.OwnRW, true
+	case bwrap.MaskDir:
+		return stub.EmptyDir, true
+	case bwrap.MaskFile:
+		return stub.EmptyFile, true
+	case bwrap.Dev:
+		return stub.OwnRO, true
+	}
+	return 0, false
+}
