@@ -1,0 +1,204 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/sbx-run/sbx/policy"
+)
+
+// file adds what the file says, but for its variables (see build).
+func (b *builder) file(src *Source, c *Config) {
+	s := c.Sandbox
+	if s == nil {
+		return
+	}
+	mounts := s.Paths
+	if s.Root != nil {
+		b.form = policy.RootForm
+		mounts = []Mount{*s.Root}
+	}
+	for _, m := range mounts {
+		b.fileMount(src, s, m)
+	}
+	for _, v := range s.Deny {
+		b.deny(origin{file: src.Name, at: v.Pos, text: "deny " + quote(v.V), dir: src.dir}, v.V)
+	}
+	for _, v := range s.Presets {
+		p, _ := presetNamed(v.V)
+		b.presets = append(b.presets, chosenPreset{p, policy.Rule{File: src.Name, Line: v.Line, Text: "preset " + p.name}})
+	}
+	b.system = s.System.V
+	b.limits = s.Limits.Limits
+	b.requireOS = s.RequireOS.Or(true)
+	b.fileNetwork(src, s.Network)
+}
+
+// fileMount adds one entry of paths, or the root.
+func (b *builder) fileMount(src *Source, s *Sandbox, m Mount) {
+	text := "path " + m.Name + ": " + m.Root.V
+	if m.Name == "/" {
+		text = "root: " + m.Root.V
+	}
+	o := origin{file: src.Name, at: m.Root.Pos, text: text, dir: src.dir}
+	r, ok := b.resolve(o, m.Root.V, m.Optional.V)
+	if !ok {
+		return
+	}
+	if !policy.Contains(src.dir, r.Path) {
+		b.outside = append(b.outside, Need{Pos: m.Root.Pos, What: text})
+	}
+	mount := policy.Mount{
+		Name: m.Name, Root: r.Path, Written: m.Root.V, Mode: m.access(s), Type: r.Type,
+		Suffixes: values(m.Suffixes), MaxFileBytes: m.MaxFileBytes.V,
+		ReadApproval: m.ReadApproval.V, WriteApproval: m.WriteApproval.Or(true),
+		Rule: o.rule(),
+	}
+	for _, first := range b.mounts {
+		if first.Root == r.Path {
+			err := &policy.DuplicateRootError{Root: r.Path, First: first, Second: mount}
+			b.rootFault(o, err, "keep one of them", "%v, first in line %d", err, first.Rule.Line)
+			return
+		}
+	}
+	b.links = append(b.links, r.Links...)
+	b.mounts = append(b.mounts, mount)
+}
+
+// access combines the mode of a mount with readonly, which binds all mounts.
+// The root form is writable unless it says otherwise.
+func (m Mount) access(s *Sandbox) policy.Mode {
+	switch {
+	case s.Readonly.V || m.Readonly.V:
+		return policy.ReadOnly
+	case m.Name == "/":
+		return policy.ReadAndWrite
+	}
+	return m.Mode.V
+}
+
+func values(list []Value[string]) []string {
+	var all []string
+	for _, v := range list {
+		all = append(all, v.V)
+	}
+	return all
+}
+
+func (b *builder) deny(o origin, pattern string) {
+	if _, m := expandHome(pattern, b.host.Places.Home); m != nil {
+		b.rootFault(o, nil, m.fix, "%s", m.what)
+		return
+	}
+	d, err := policy.ParseDeny(pattern, o.dir, b.host.Places.Home, o.rule())
+	if err != nil {
+		b.rootFault(o, nil, "", "%v", err)
+		return
+	}
+	b.denies = append(b.denies, d)
+}
+
+func (b *builder) fileNetwork(src *Source, n Network) {
+	if !n.Given() {
+		return
+	}
+	b.network = policy.Network{Mode: n.Mode, Rule: policy.Rule{File: src.Name, Line: n.Line, Text: "network: " + n.Mode.String()}}
+	for _, h := range n.Allow {
+		b.network.Allow = append(b.network.Allow, h.V)
+	}
+	for _, h := range n.Deny {
+		b.network.Deny = append(b.network.Deny, h.V)
+	}
+	if n.Mode == policy.NetworkList {
+		b.notYet(&NotAvailableError{File: src.Name, Pos: n.Pos, Key: "network: {allow: ...}", Fix: "write network: true or network: false, or give --net or --net=off"})
+	}
+}
+
+func (b *builder) fileEnv(c *Config) {
+	if c.Sandbox == nil {
+		return
+	}
+	for _, v := range c.Sandbox.Env.Pass {
+		b.env.pass(v.V)
+	}
+	for _, v := range c.Sandbox.Env.Set {
+		b.env.set(v.Name, v.Value)
+	}
+}
+
+// flags adds what the command line says, but for its variables (see build).
+func (b *builder) flags(f Flags) {
+	for _, p := range f.RO {
+		b.flagMount("--ro", p, policy.ReadOnly)
+	}
+	for _, p := range f.RW {
+		b.flagMount("--rw", p, policy.ReadAndWrite)
+	}
+	for _, p := range f.Deny {
+		b.deny(origin{text: flagText("--deny", p), dir: b.host.Places.Cwd}, p)
+	}
+	for _, name := range f.Presets {
+		b.presetFlag(name)
+	}
+	if f.System != "" {
+		system, err := policy.ParseSystemBase(f.System)
+		if err != nil {
+			b.flagFault(didYouMean(f.System, systemNames), "--%v", err)
+		}
+		b.system = system
+	}
+	if len(f.Net) > 0 {
+		b.later = nil // the flag replaces what the file asked for
+	}
+	b.networkFlag(f.Net)
+	for _, l := range f.Limits {
+		limits, err := SetLimit(b.limits, l)
+		if err != nil {
+			b.faults = append(b.faults, err.(*policy.ConfigError))
+			continue
+		}
+		b.limits = limits
+	}
+}
+
+func (b *builder) presetFlag(name string) {
+	p, ok := presetNamed(name)
+	if !ok {
+		m := unknownPreset(name)
+		b.flagFault(m.fix, "%s: %s", flagText("--preset", name), m.what)
+		return
+	}
+	for _, chosen := range b.presets {
+		if chosen.name == name {
+			return
+		}
+	}
+	b.presets = append(b.presets, chosenPreset{p, policy.Rule{Text: "preset " + name}})
+}
+
+// unavailable refuses keys that no part of sbx enforces yet. Dropping a row
+// is all that it takes to let one in.
+func unavailable(file string, c *Config) error {
+	type row struct {
+		at  Pos
+		key string
+	}
+	rows := []row{{c.Workers.Pos, "workers"}}
+	if c.Workspace != nil {
+		rows = append(rows, row{c.Workspace.Pos, "workspace"})
+	}
+	if s := c.Sandbox; s != nil {
+		rows = append(rows, row{s.UnixSockets.Pos, "unix_sockets"})
+		if s.Dynamic.V {
+			rows = append(rows, row{s.Dynamic.Pos, "dynamic: true"})
+		}
+		if s.Protect.V == ProtectStrict {
+			rows = append(rows, row{s.Protect.Pos, fmt.Sprintf("protect: %v", ProtectStrict)})
+		}
+	}
+	for _, r := range rows {
+		if r.at.Given() {
+			return &NotAvailableError{File: file, Pos: r.at, Key: r.key, Fix: "remove it to run without"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/sbx-run/sbx/policy"
+)
+
+// limitSpec is one limit: the same name and spelling in a file and after
+// --limit.
+type limitSpec struct {
+	name string
+	want string
+	set  func(l *policy.Limits, s string) *mismatch
+}
+
+// The most that the kernel can count: processes by pid_max (proc(5), 2^22),
+// descriptors by nr_open (2^30 at most).
+const (
+	mostProcesses = 1 << 22
+	mostOpenFiles = 1 << 30
+)
+
+func limitSpecs() []limitSpec {
+	return []limitSpec{
+		{"timeout", "a duration such as 30s", func(l *policy.Limits, s string) *mismatch { return duration(&l.Timeout, s, 1) }},
+		{"cpu", "a duration such as 30s", func(l *policy.Limits, s string) *mismatch { return duration(&l.CPU, s, time.Second) }},
+		{"memory", "a size such as 1GiB", func(l *policy.Limits, s string) *mismatch { return bytesOf(&l.Memory, s) }},
+		{"processes", "a number", func(l *policy.Limits, s string) *mismatch { return countOf(&l.Processes, s, mostProcesses) }},
+		{"open_files", "a number", func(l *policy.Limits, s string) *mismatch { return countOf(&l.OpenFiles, s, mostOpenFiles) }},
+		{"file_size", "a size such as 1GiB", func(l *policy.Limits, s string) *mismatch { return bytesOf(&l.FileSize, s) }},
+		{"output", "a number of characters", func(l *policy.Limits, s string) *mismatch { return countOf(&l.Output, s, math.MaxInt64) }},
+		{"tmp", "a size such as 256MiB", func(l *policy.Limits, s string) *mismatch { return bytesOf(&l.Tmp, s) }},
+	}
+}
+
+// duration sets a limit that the kernel counts in steps of unit.
+func duration(to *time.Duration, s string, unit time.Duration) *mismatch {
+	v, m := parseDuration(s)
+	if m != nil {
+		return m
+	}
+	if v%unit != 0 {
+		return &mismatch{"want whole seconds, got " + s, ""}
+	}
+	*to = v
+	return nil
+}
+
+func bytesOf(to *int64, s string) *mismatch {
+	v, m := parseSize(s)
+	if m == nil {
+		*to = v
+	}
+	return m
+}
+
+func countOf(to *int64, s string, most int64) *mismatch {
+	v, m := parseCount(s, most)
+	if m == nil {
+		*to = v
+	}
+	return m
+}
+
+// SetLimit returns l with one limit replaced, given as NAME=VALUE, the form
+// of --limit.
+func SetLimit(l policy.Limits, assignment string) (policy.Limits, error) {
+	name, value, ok := strings.Cut(assignment, "=")
+	if !ok {
+		return l, &policy.ConfigError{Message: fmt.Sprintf("--limit %s: want NAME=VALUE", assignment), Fix: "for example --limit memory=1GiB"}
+	}
+	names := []string{}
+	for _, spec := range limitSpecs() {
+		names = append(names, spec.name)
+		if spec.name != name {
+			continue
+		}
+		if m := spec.set(&l, value); m != nil {
+			return l, &policy.ConfigError{Message: fmt.Sprintf("--limit %s: %s", assignment, m.what), Fix: m.fix}
+		}
+		return l, nil
+	}
+	fix := didYouMean(name, names)
+	if fix == "" {
+		fix = "limits are " + strings.Join(sorted(names), ", ")
+	}
+	return l, &policy.ConfigError{Message: fmt.Sprintf("--limit %s: unknown limit %s", assignment, quote(name)), Fix: fix}
+}

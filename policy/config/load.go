@@ -1,0 +1,151 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/sbx-run/sbx/policy"
+)
+
+// Loaded is the result of Load: a policy, and what there is to say about it.
+type Loaded struct {
+	Sandbox     policy.Sandbox
+	Derive      Derive       // still to be applied to Sandbox, at last
+	Attachments *Attachments // nil where the file has none
+	Sources     []Source     // the files it came from; at most one today
+	Warnings    []Warning
+
+	later []*NotAvailableError
+}
+
+// Ready reports what the policy asks for and no backend enforces yet, as a
+// *NotAvailableError. A run must not start with it; showing and checking may.
+func (l Loaded) Ready() error {
+	if len(l.later) > 0 {
+		return l.later[0]
+	}
+	return nil
+}
+
+// Load finds the file that counts, adds the flags and resolves both on this
+// host. Errors are *FaultsError or *policy.ConfigError (what is written is
+// wrong), *TrustError (the user has to approve the file) and
+// *NotAvailableError. Without a file and flags the result grants nothing but
+// the system base.
+func Load(flags Flags, host Host) (Loaded, error) {
+	b := &builder{host: host, requireOS: true}
+	src, err := find(flags, host)
+	if err != nil {
+		return Loaded{}, err
+	}
+	if flags.Worker != "" {
+		return Loaded{}, &NotAvailableError{Key: flagText("--worker", flags.Worker), Fix: "the derive flags narrow a run: --restrict, --readonly, --allow-read, --allow-write"}
+	}
+	var c *Config
+	if src != nil {
+		var faults []*policy.ConfigError
+		if c, faults = Decode(src.data, src.Kind); len(faults) > 0 {
+			return Loaded{}, &FaultsError{Faults: inFile(src.Name, faults)}
+		}
+		if err := unavailable(src.Name, c); err != nil {
+			return Loaded{}, err
+		}
+		b.file(src, c)
+	}
+	b.flags(flags)
+	if err := b.err(); err != nil {
+		return Loaded{}, err
+	}
+	if src != nil {
+		if err := src.checkTrust(c, b.outside, host); err != nil {
+			return Loaded{}, err
+		}
+	}
+	return b.build(flags, src, c)
+}
+
+// inFile names the file in all faults.
+func inFile(name string, faults []*policy.ConfigError) []*policy.ConfigError {
+	for _, f := range faults {
+		f.File = name
+	}
+	return faults
+}
+
+// builder collects a policy.Spec from a file, then flags, then presets.
+type builder struct {
+	host      Host
+	form      policy.Form
+	mounts    []policy.Mount
+	optional  map[string]bool
+	denies    []policy.Deny
+	links     []policy.Link
+	system    policy.SystemBase
+	presets   []chosenPreset
+	network   policy.Network
+	env       environ
+	limits    policy.Limits
+	requireOS bool
+
+	outside  []Need // roots of the file that lie outside its directory
+	faults   []*policy.ConfigError
+	causes   []error
+	warnings []Warning
+	later    []*NotAvailableError
+}
+
+type chosenPreset struct {
+	preset
+	rule policy.Rule
+}
+
+func (b *builder) warn(fix, format string, args ...any) {
+	b.warnings = append(b.warnings, Warning{Message: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+func (b *builder) flagFault(fix, format string, args ...any) {
+	b.faults = append(b.faults, newFault(Pos{}, fix, format, args...))
+}
+
+func (b *builder) notYet(e *NotAvailableError) { b.later = append(b.later, e) }
+
+func (b *builder) err() error {
+	if len(b.faults) == 0 {
+		return nil
+	}
+	return &FaultsError{Faults: b.faults, Causes: b.causes}
+}
+
+// build resolves what depends on everything else: presets come after the
+// mounts, so that they never narrow one, and before the variables of file
+// and flags, so that these count.
+func (b *builder) build(flags Flags, src *Source, c *Config) (Loaded, error) {
+	for _, p := range b.presets {
+		b.addPreset(p.preset, p.rule)
+	}
+	if c != nil {
+		b.fileEnv(c)
+	}
+	for _, e := range flags.Env {
+		b.envFlag(e)
+	}
+	if err := b.err(); err != nil {
+		return Loaded{}, err
+	}
+	base, err := policy.ResolveBase(b.system, b.network.Mode, b.host.Places)
+	if err != nil {
+		return Loaded{}, err
+	}
+	loaded := Loaded{Derive: flags.Derive, Warnings: b.warnings, later: b.later}
+	spec := policy.Spec{
+		Form: b.form, Mounts: b.mounts, Denies: b.denies, Links: b.links, Base: base, Places: b.host.Places,
+		Network: b.network, Env: b.env.env, Limits: b.limits, RequireOS: b.requireOS,
+	}
+	if src != nil {
+		loaded.Sources = []Source{*src}
+		loaded.Attachments = c.Attachments
+		spec.Sources = append(spec.Sources, src.Name)
+	}
+	spec.Sources = append(spec.Sources, flags.written()...)
+	loaded.Sandbox, err = policy.New(spec)
+	return loaded, err
+}

@@ -1,0 +1,162 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/sbx-run/sbx/policy"
+)
+
+// Source is a file that a policy came from.
+type Source struct {
+	Name       string // as messages name it
+	Path       string // canonical; policy files are never writable inside
+	Kind       Kind
+	Discovered bool   // found, not named: it may grant its own directory only
+	SHA256     string // of the content, in hexadecimal
+	dir        string // canonical directory that relative paths count from
+	data       []byte
+}
+
+// discovered are the names that a search looks for, the first counts.
+var discovered = [...]struct {
+	name string
+	kind Kind
+}{{"sbx.yaml", Project}, {"program.yaml", Program}}
+
+// find returns the file that counts: the first of --config, SBX_CONFIG, the
+// nearest file upward, the user's file. nil is none at all.
+func find(flags Flags, host Host) (*Source, error) {
+	if flags.Config != "" {
+		return named(flags.Config, host)
+	}
+	if file, ok := host.lookup("SBX_CONFIG"); ok && file != "" {
+		return named(file, host)
+	}
+	if root, ok := host.lookup("SBX_WORKSPACE"); ok && root != "" {
+		return nil, &NotAvailableError{Key: "SBX_WORKSPACE", Fix: "unset it, or grant the directory: --rw " + policy.ShellQuote(root)}
+	}
+	for dir := host.Places.Cwd; dir != ""; dir = above(dir) {
+		for _, d := range discovered {
+			s, err := discover(dir, d.name, d.kind, host)
+			if s != nil || err != nil {
+				return s, err
+			}
+		}
+	}
+	if host.UserFile != "" {
+		if _, err := os.Lstat(host.UserFile); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return named(host.UserFile, host)
+		}
+	}
+	return nil, nil
+}
+
+// above returns the parent, and "" for the root.
+func above(dir string) string {
+	if dir == "/" {
+		return ""
+	}
+	return path.Dir(dir)
+}
+
+// discover reads the file name in dir if there is one. A symbolic link is
+// refused: its target's author did not put a policy here.
+func discover(dir, name string, kind Kind, host Host) (*Source, error) {
+	p := join(dir, name)
+	before, err := os.Lstat(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	s := &Source{Name: displayName(p, host.Places.Cwd), Path: p, Kind: kind, Discovered: true, dir: dir}
+	if err != nil {
+		return nil, readError(s.Name, err)
+	}
+	if !before.Mode().IsRegular() {
+		return nil, &policy.ConfigError{File: s.Name, Message: "not a regular file", Fix: "name it with --config if you mean it"}
+	}
+	return s, s.read(before)
+}
+
+// named reads a file that the user named. It may be a link or a pipe.
+func named(written string, host Host) (*Source, error) {
+	p := written
+	if !strings.HasPrefix(p, "/") {
+		if host.Places.Cwd == "" {
+			return nil, &policy.ConfigError{File: written, Message: "the working directory is gone", Fix: "give an absolute path"}
+		}
+		p = join(host.Places.Cwd, p)
+	}
+	dir, err := policy.Resolve(path.Dir(p))
+	if err != nil {
+		return nil, readError(written, err)
+	}
+	file, err := policy.Resolve(p)
+	if err != nil {
+		return nil, readError(written, err)
+	}
+	s := &Source{Name: written, Path: file.Path, Kind: kindOf(p, host), dir: dir.Path}
+	return s, s.read(nil)
+}
+
+// kindOf tells the role of a named file by its name.
+func kindOf(p string, host Host) Kind {
+	switch {
+	case p == host.UserFile:
+		return User
+	case path.Base(p) == "program.yaml":
+		return Program
+	}
+	return Project
+}
+
+// read takes the content once, for checking, hashing and use. Where before
+// is given, the file opened must be that one.
+func (s *Source) read(before fs.FileInfo) error {
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return readError(s.Name, err)
+	}
+	defer f.Close()
+	if before != nil {
+		now, err := f.Stat()
+		if err != nil || !os.SameFile(before, now) {
+			return &policy.ConfigError{File: s.Name, Message: "changed while it was read"}
+		}
+	}
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, io.LimitReader(f, maxBytes+1)); err != nil {
+		return readError(s.Name, err)
+	}
+	s.data = b.Bytes()
+	sum := sha256.Sum256(s.data)
+	s.SHA256 = hex.EncodeToString(sum[:])
+	return nil
+}
+
+func readError(name string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	fix := ""
+	if errors.Is(err, fs.ErrNotExist) {
+		fix = "sbx init writes a starter file"
+	}
+	return &policy.ConfigError{File: name, Message: "cannot read the configuration: " + err.Error(), Fix: fix}
+}
+
+// displayName spells a discovered file the short way where that is clear.
+func displayName(p, cwd string) string {
+	if path.Dir(p) == cwd {
+		return path.Base(p)
+	}
+	return p
+}
