@@ -1,0 +1,27 @@
+//go:build !linux
+
+package platform
+
+import (
+	"runtime"
+
+	"github.com/sbx-run/sbx/policy"
+)
+
+// Request is what the caller wants of Choose.
+type Request struct {
+	Backend  Backend
+	Require  []string
+	Path     string
+	CacheDir string
+}
+
+// Choose reports that no backend works on this system yet.
+func Choose(policy.Effective, Request) (Plan, error) {
+	return Plan{}, &policy.BackendUnavailableError{Reason: "not available on " + runtime.GOOS + " yet"}
+}
+
+// Doctor reports that no backend works on this system yet.
+func Doctor(Surroundings) Report {
+	return Report{Findings: []Finding{{Name: "system", State: Missing, Detail: runtime.GOOS + " has no backend yet"}}}
+}
