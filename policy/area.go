@@ -41,6 +41,8 @@ type Entry struct {
 	Kind   Kind
 	Type   FileType
 	Rule   Rule
+
+	final bool // no grant reopens it
 }
 
 // sameEffect reports whether e needs no entry of its own below up. A private
@@ -64,30 +66,51 @@ func NewArea(entries ...Entry) Area {
 	sorted := slices.Clone(entries)
 	slices.SortStableFunc(sorted, func(a, b Entry) int { return ComparePaths(a.Path, b.Path) })
 
-	kept := make([]Entry, 0, len(sorted))
-	open := []Entry{{Path: "/"}} // the chain of entries that enclose the current one
+	b := areaBuilder{kept: make([]Entry, 0, len(sorted))}
 	for i, e := range sorted {
-		if i+1 < len(sorted) && sorted[i+1].Path == e.Path {
-			continue
+		if i+1 == len(sorted) || sorted[i+1].Path != e.Path {
+			b.add(e)
 		}
-		for len(open) > 1 && !Contains(open[len(open)-1].Path, e.Path) {
-			open = open[:len(open)-1]
-		}
-		if e.sameEffect(open[len(open)-1]) {
-			continue
-		}
-		kept = append(kept, e)
-		open = append(open, e)
 	}
-	return Area{entries: kept, index: indexOf(kept)}
+	return b.area()
 }
 
-func indexOf(entries []Entry) map[string]int32 {
-	index := make(map[string]int32, len(entries))
-	for i, e := range entries {
+// areaBuilder brings entries that come in ComparePaths order into the normal
+// form of an Area.
+type areaBuilder struct {
+	kept []Entry
+	open chain
+}
+
+func (b *areaBuilder) add(e Entry) {
+	if !e.sameEffect(b.open.around(e.Path)) {
+		b.kept = append(b.kept, e)
+		b.open = append(b.open, e)
+	}
+}
+
+func (b *areaBuilder) area() Area {
+	index := make(map[string]int32, len(b.kept))
+	for i, e := range b.kept {
 		index[e.Path] = int32(i)
 	}
-	return index
+	return Area{entries: b.kept, index: index}
+}
+
+// chain holds the entries that enclose the current place of a walk in
+// ComparePaths order, outermost first.
+type chain []Entry
+
+// around leaves the entries that do not hold p and returns the innermost that
+// does.
+func (c *chain) around(p string) Entry {
+	for len(*c) > 0 && !Contains((*c)[len(*c)-1].Path, p) {
+		*c = (*c)[:len(*c)-1]
+	}
+	if len(*c) == 0 {
+		return Entry{Path: "/"}
+	}
+	return (*c)[len(*c)-1]
 }
 
 // At returns the entry that decides for the host path p: the listed path with
@@ -128,13 +151,29 @@ func (a Area) Overlay(top ...Entry) Area {
 	return NewArea(append(slices.Clone(a.entries), top...)...)
 }
 
-// Cut returns the area in which e decides for its path and for everything
-// below: more specific entries there are dropped.
-func (a Area) Cut(e Entry) Area {
-	kept := slices.DeleteFunc(slices.Clone(a.entries), func(x Entry) bool {
-		return Contains(e.Path, x.Path)
-	})
-	return NewArea(append(kept, e)...)
+// Cut returns the area in which each of tops decides for its path and for
+// everything below: a's more specific entries there are dropped.
+func (a Area) Cut(tops ...Entry) Area {
+	if len(tops) == 0 {
+		return a
+	}
+	cut := make(map[string]bool, len(tops))
+	for _, e := range tops {
+		cut[e.Path] = true
+	}
+	kept := slices.DeleteFunc(slices.Clone(a.entries), func(e Entry) bool { return listedAtOrAbove(cut, e.Path) })
+	return NewArea(append(kept, tops...)...)
+}
+
+func listedAtOrAbove(paths map[string]bool, p string) bool {
+	for dir := p; ; dir = parent(dir) {
+		if paths[dir] {
+			return true
+		}
+		if dir == "/" {
+			return false
+		}
+	}
 }
 
 // Roots returns the paths at which access a begins: every entry that has it
@@ -151,3 +190,52 @@ func (a Area) Roots(want Access) []string {
 }
 
 func grants(e Entry, want Access) bool { return e.Kind != System && e.Access.Has(want) }
+
+// below returns the entries at dir and under it.
+func (a Area) below(dir string) []Entry {
+	first, _ := slices.BinarySearchFunc(a.entries, dir, func(e Entry, p string) int { return ComparePaths(e.Path, p) })
+	rest := a.entries[first:]
+	for i, e := range rest {
+		if !Contains(dir, e.Path) {
+			return rest[:i]
+		}
+	}
+	return rest
+}
+
+// pointwise returns the area that maps every path p to
+// join(At(a1, p), At(a2, p), ...). It takes one pass over all entries.
+func pointwise(join func(at []Entry) Entry, areas ...Area) Area {
+	var b areaBuilder
+	next := make([]int, len(areas))
+	open := make([]chain, len(areas))
+	at := make([]Entry, len(areas))
+	for p, more := "/", true; more; p, more = nextPath(areas, next) {
+		var t FileType
+		for i, a := range areas {
+			at[i] = open[i].around(p)
+			if k := next[i]; k < len(a.entries) && a.entries[k].Path == p {
+				at[i] = a.entries[k]
+				open[i] = append(open[i], at[i])
+				next[i]++
+				if t == TypeUnknown {
+					t = at[i].Type
+				}
+			}
+		}
+		e := join(at)
+		e.Path, e.Type = p, t
+		b.add(e)
+	}
+	return b.area()
+}
+
+// nextPath returns the smallest path that areas list at or after next.
+func nextPath(areas []Area, next []int) (p string, ok bool) {
+	for i, a := range areas {
+		if next[i] < len(a.entries) && (!ok || ComparePaths(a.entries[next[i]].Path, p) < 0) {
+			p, ok = a.entries[next[i]].Path, true
+		}
+	}
+	return p, ok
+}

@@ -73,15 +73,6 @@ var networkEtc = []string{"/etc/resolv.conf"}
 // hostDirs widen the base to what is installed outside /usr.
 var hostDirs = []string{"/etc", "/gnu", "/nix", "/opt", "/snap"}
 
-// hostSecrets lie inside hostDirs. The owner's permissions guard them from
-// ordinary users; as root nothing else would.
-var hostSecrets = []string{
-	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-",
-	"/etc/ssh", "/etc/ssl/private", "/etc/sudoers", "/etc/sudoers.d",
-	"/etc/krb5.keytab", "/etc/security/opasswd", "/etc/NetworkManager/system-connections",
-	"/etc/wireguard", "/etc/letsencrypt",
-}
-
 // privatePlaces belong to the sandbox: /dev and /proc are made new, the
 // others are empty, writable and thrown away.
 var privatePlaces = []string{"/dev", "/proc", "/tmp", "/var/tmp"}
@@ -101,41 +92,12 @@ func systemPaths(s SystemBase, net NetworkMode) []string {
 	return paths
 }
 
-// credentialPaths, relative to the home, hold what would let a command act as
-// the user elsewhere. A grant of the home or of a directory above leaves them
-// hidden; granting one by its own name shows it.
-var credentialPaths = []string{
-	".aws", ".azure", ".bash_history", ".cargo/credentials", ".cargo/credentials.toml",
-	".config/chromium", ".config/gcloud", ".config/gh", ".config/git/credentials", ".config/google-chrome",
-	".config/hub", ".config/op", ".config/rclone", ".docker", ".git-credentials", ".gnupg",
-	".kube", ".local/share/keyrings", ".mozilla", ".netrc", ".node_repl_history", ".npmrc",
-	".password-store", ".pgpass", ".psql_history", ".pypirc", ".python_history", ".ssh",
-	".terraform.d/credentials.tfrc.json", ".thunderbird", ".vault-token", ".zsh_history",
-}
-
-// ownPaths, relative to the home, steer later runs: what sbx trusts, which
-// sessions exist, what it knows of the machine. No rule shows them.
-var ownPaths = []string{".cache/sbx", ".config/sbx", ".local/state/sbx"}
-
 // Places are the directories of the caller that a policy counts from. All
 // are canonical host paths.
 type Places struct {
 	Home string   // the caller's home; empty where there is none
 	Cwd  string   // the working directory, as getcwd(2) gives it
 	Own  []string // where sbx keeps its own files; no rule shows them
-}
-
-// OwnPaths returns the directories below home in which sbx keeps what steers
-// later runs, for callers that have no XDG directories elsewhere.
-func OwnPaths(home string) []string {
-	if home == "" {
-		return nil
-	}
-	paths := make([]string, len(ownPaths))
-	for i, p := range ownPaths {
-		paths[i] = join(home, p)
-	}
-	return paths
 }
 
 // Base is the system base as found on this host, with the private places.
@@ -168,7 +130,9 @@ func ResolveBase(s SystemBase, net NetworkMode, places Places) (Base, error) {
 	}
 	if s == HostSystem {
 		for _, p := range hostSecrets {
-			b.hide(p, "never part of the system base")
+			if e := hiddenEntry(p, Rule{Text: "never part of the system base"}); e.Type != TypeMissing {
+				b.Entries = append(b.Entries, e)
+			}
 		}
 	}
 	for _, p := range privatePlaces {
@@ -195,11 +159,5 @@ func (b *Base) addLinks(links []Link) {
 		if !b.shows(l.Path) && !slices.Contains(b.Links, l) {
 			b.Links = append(b.Links, l)
 		}
-	}
-}
-
-func (b *Base) hide(p, why string) {
-	if r, err := Resolve(p); err == nil && r.Type != TypeMissing {
-		b.Entries = append(b.Entries, Entry{Path: r.Path, Kind: Hidden, Type: r.Type, Rule: Rule{Text: why}})
 	}
 }

@@ -1,5 +1,10 @@
 package policy
 
+import (
+	"slices"
+	"strings"
+)
+
 // Mode is the access that a mount gives: read-only or read-write.
 type Mode uint8
 
@@ -46,6 +51,15 @@ type Mount struct {
 // Entry returns what the mount means for an Area.
 func (m Mount) Entry() Entry {
 	return Entry{Path: m.Root, Access: m.Mode.Access(), Kind: Granted, Type: m.Type, Rule: m.Rule}
+}
+
+// AllowsSuffix reports whether the name of p ends in one of the mount's
+// suffixes.
+func (m Mount) AllowsSuffix(p string) bool {
+	return len(m.Suffixes) == 0 || slices.ContainsFunc(m.Suffixes, func(suffix string) bool {
+		n := len(p) - len(suffix)
+		return n >= 0 && strings.EqualFold(p[n:], suffix)
+	})
 }
 
 // Link is a symbolic link of the host that the sandbox shows again, because a

@@ -3,7 +3,7 @@ package policy
 import (
 	"fmt"
 	"net/netip"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -31,107 +31,75 @@ type Network struct {
 	Rule  Rule
 }
 
-// HostRule names a host, or with a leading "*." every name below a host (not
-// the host itself), and optionally one port.
-type HostRule struct {
-	Host string // lower case, no trailing dot; an IP address in canonical form
-	Port int    // 0 is every port
+// Connect decides whether the command may reach host at port; port 0 asks for
+// every port.
+func (e Effective) Connect(host string, port int) Decision {
+	n := e.Network
+	d := Decision{Entry: Entry{Rule: n.Rule}}
+	switch n.Mode {
+	case NetworkOff:
+		d.Reason = "the network is off"
+	case NetworkOn:
+		d.Allowed, d.Reason = true, "the network is on"
+	case NetworkList:
+		d.Allowed, d.Reason = n.decide(canonicalHost(host), port)
+	}
+	return d
 }
 
-// String writes the rule the way ParseHostRule reads it.
-func (h HostRule) String() string {
-	host := h.Host
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
+// decide looks host up in the lists. A question for every port is denied by a
+// rule for any.
+func (n Network) decide(host string, port int) (allowed bool, reason string) {
+	for _, h := range n.Deny {
+		if h.Matches(host, port) || port == 0 && h.Matches(host, h.Port) {
+			return false, fmt.Sprintf("denied by %s", h)
+		}
 	}
-	if h.Port == 0 {
-		return host
+	for _, h := range n.Allow {
+		if h.Matches(host, port) {
+			return true, fmt.Sprintf("allowed by %s", h)
+		}
 	}
-	return host + ":" + strconv.Itoa(h.Port)
+	return false, "not on the allow-list"
 }
 
-// Matches reports whether the rule covers host and port. Port 0 asks for all
-// ports and is covered only by a rule without a port.
-func (h HostRule) Matches(host string, port int) bool {
-	if h.Port != 0 && h.Port != port {
-		return false
+// canonicalHost spells host the way rules do.
+func canonicalHost(host string) string {
+	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return addr.Unmap().String()
 	}
-	if below, ok := strings.CutPrefix(h.Host, "*"); ok {
-		return strings.HasSuffix(host, below) && len(host) > len(below)
-	}
-	return h.Host == host
+	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
-// ParseHostRule reads "host", "host:port", "*.host", "192.0.2.1:80" or
-// "[2001:db8::1]:443". A bare "*" is refused: that is what network: true says.
-func ParseHostRule(s string) (HostRule, error) {
-	host, port, err := splitHostPort(s)
-	if err != nil {
-		return HostRule{}, err
-	}
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return HostRule{Host: addr.String(), Port: port}, nil
-	}
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if err := checkHostName(strings.TrimPrefix(host, "*.")); err != nil {
-		return HostRule{}, fmt.Errorf("host %q: %w", s, err)
-	}
-	return HostRule{Host: host, Port: port}, nil
-}
-
-func splitHostPort(s string) (host string, port int, err error) {
-	host, digits, hasPort := s, "", false
+// Meet returns what both networks allow. What either denies stays denied.
+func (n Network) Meet(m Network) Network {
 	switch {
-	case strings.HasPrefix(s, "["):
-		var rest string
-		var closed bool
-		host, rest, closed = strings.Cut(s[1:], "]")
-		if !closed || (rest != "" && rest[0] != ':') {
-			return "", 0, fmt.Errorf("host %q: want [ADDRESS] or [ADDRESS]:PORT", s)
-		}
-		if rest != "" {
-			digits, hasPort = rest[1:], true
-		}
-		if addr, err := netip.ParseAddr(host); err != nil || !addr.Is6() {
-			return "", 0, fmt.Errorf("host %q: brackets are for IPv6 addresses", s)
-		}
-	case strings.Count(s, ":") == 1:
-		host, digits, hasPort = strings.Cut(s, ":")
-	case strings.Count(s, ":") > 1:
-		return "", 0, fmt.Errorf("host %q: an IPv6 address stands in brackets", s)
+	case n.Mode == NetworkOff || m.Mode == NetworkOn:
+		return n
+	case m.Mode == NetworkOff || n.Mode == NetworkOn:
+		return m
 	}
-	if !hasPort {
-		return host, 0, nil
-	}
-	port, err = strconv.Atoi(digits)
-	if err != nil || port < 1 || port > 65535 || digits[0] == '+' {
-		return "", 0, fmt.Errorf("host %q: port must be a number from 1 to 65535", s)
-	}
-	return host, port, nil
-}
-
-// checkHostName accepts what DNS and hosts files use; anything else in a rule
-// is more likely a URL, a pattern or a typing error than a name.
-func checkHostName(host string) error {
-	if host == "*" || host == "" {
-		return fmt.Errorf("name a host; for all hosts write network: true")
-	}
-	if len(host) > 253 {
-		return fmt.Errorf("longer than 253 characters")
-	}
-	for label := range strings.SplitSeq(host, ".") {
-		if label == "" || len(label) > 63 {
-			return fmt.Errorf("each part between dots has 1 to 63 characters")
-		}
-		for _, c := range []byte(label) {
-			if !isHostByte(c) {
-				return fmt.Errorf("%q cannot stand in a host name", c)
+	both := Network{Mode: NetworkList, Rule: m.Rule}
+	for _, a := range n.Allow {
+		for _, b := range m.Allow {
+			if h, ok := a.meet(b); ok && !slices.Contains(both.Allow, h) {
+				both.Allow = append(both.Allow, h)
 			}
 		}
 	}
-	return nil
+	for _, h := range slices.Concat(n.Deny, m.Deny) {
+		if !slices.Contains(both.Deny, h) {
+			both.Deny = append(both.Deny, h)
+		}
+	}
+	return both
 }
 
-func isHostByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_'
+// covers reports whether all that h names may be reached.
+func (n Network) covers(h HostRule) bool {
+	if n.Mode != NetworkList {
+		return n.Mode == NetworkOn
+	}
+	covers := func(rule HostRule) bool { return rule.covers(h) }
+	return slices.ContainsFunc(n.Allow, covers) && !slices.ContainsFunc(n.Deny, covers)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"syscall"
 )
 
 // maxLinks is how many symbolic links one look-up may cross, as in the
@@ -18,12 +19,20 @@ const maxLinks = 40
 type Resolution struct {
 	Path  string   // canonical: no component is a symbolic link
 	Type  FileType // TypeMissing where a component does not exist, TypeUnknown where we may not look
+	Size  int64    // bytes, of a regular file; 0 for anything else
 	Links []Link   // the links crossed, in order
+
+	// left holds the directories that were left through ".." behind a link.
+	// One before any link is the asker's way to name a place.
+	left []string
 }
 
 // Resolve follows path, which must be absolute, the way the kernel does:
 // component by component, ".." after links are followed. Components that do
-// not exist are kept as written. It is the only file access of this package.
+// not exist are kept as written. Errors wrap fs.ErrNotExist for a ".." out of
+// what does not exist, fs.ErrPermission for one out of what we may not look
+// at, ENOTDIR for a component below a file. It is the only file access of
+// this package besides Expand.
 func Resolve(p string) (Resolution, error) {
 	if !strings.HasPrefix(p, "/") || strings.IndexByte(p, 0) >= 0 {
 		return Resolution{}, fmt.Errorf("not an absolute path: %q", p)
@@ -33,19 +42,12 @@ func Resolve(p string) (Resolution, error) {
 	for len(rest) > 0 {
 		name := rest[0]
 		rest = rest[1:]
-		switch name {
-		case "", ".":
-			continue
-		case "..":
-			if r.Type == TypeMissing {
-				return r, &fs.PathError{Op: "resolve", Path: p, Err: fs.ErrNotExist}
-			}
-			r.Path = parent(r.Path)
+		if name == "" || name == "." {
 			continue
 		}
 		target, err := r.step(name)
 		if err != nil {
-			return r, &fs.PathError{Op: "resolve", Path: p, Err: err}
+			return Resolution{}, &fs.PathError{Op: "resolve", Path: p, Err: err}
 		}
 		if target == "" {
 			continue
@@ -54,18 +56,23 @@ func Resolve(p string) (Resolution, error) {
 			r.Path = "/"
 		}
 		rest = append(strings.Split(target, "/"), rest...)
-		r.Type = TypeDir
 	}
 	return r, nil
 }
 
-// step appends one name. If that is a link, Path stays and the link's text is
-// returned.
+// step goes on by one name. If that is a link, Path stays and the link's text
+// is returned.
 func (r *Resolution) step(name string) (target string, err error) {
+	if name == ".." {
+		return "", r.leave()
+	}
 	next := join(r.Path, name)
-	if r.Type == TypeMissing || r.Type == TypeUnknown {
+	switch r.Type {
+	case TypeMissing, TypeUnknown:
 		r.Path = next
 		return "", nil
+	case TypeFile, TypeSocket:
+		return "", syscall.ENOTDIR
 	}
 	info, err := os.Lstat(next)
 	switch {
@@ -79,10 +86,13 @@ func (r *Resolution) step(name string) (target string, err error) {
 		return "", errors.Unwrap(err)
 	case info.Mode()&fs.ModeSymlink == 0:
 		r.Path, r.Type = next, typeOf(info.Mode())
+		if info.Mode().IsRegular() {
+			r.Size = info.Size()
+		}
 		return "", nil
 	}
 	if len(r.Links) == maxLinks {
-		return "", errors.New("too many levels of symbolic links")
+		return "", syscall.ELOOP
 	}
 	target, err = os.Readlink(next)
 	if err != nil {
@@ -90,6 +100,24 @@ func (r *Resolution) step(name string) (target string, err error) {
 	}
 	r.Links = append(r.Links, Link{Path: next, Target: target})
 	return target, nil
+}
+
+// leave goes up by one directory, which must be one that we can look at: the
+// kernel would have to search it.
+func (r *Resolution) leave() error {
+	switch r.Type {
+	case TypeMissing:
+		return syscall.ENOENT
+	case TypeUnknown:
+		return syscall.EACCES
+	case TypeFile, TypeSocket:
+		return syscall.ENOTDIR
+	}
+	if len(r.Links) > 0 && r.Path != "/" {
+		r.left = append(r.left, r.Path)
+	}
+	r.Path = parent(r.Path)
+	return nil
 }
 
 func typeOf(m fs.FileMode) FileType {

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Form is how sandbox paths name places of the host.
@@ -31,7 +30,8 @@ type Spec struct {
 	Form    Form
 	Mounts  []Mount
 	Denies  []Deny
-	Links   []Link // links crossed by the roots as written
+	Links   []Link   // links crossed by the roots as written
+	Guarded []string // canonical paths of existing files that stay read-only in any mount
 	Base    Base
 	Places  Places
 	Network Network
@@ -44,13 +44,16 @@ type Spec struct {
 }
 
 // Sandbox is a policy: what a command may see, from which child policies
-// derive. It is immutable.
+// derive. It is immutable; its zero value allows nothing.
 type Sandbox struct {
-	spec Spec
-	area Area
+	spec     Spec
+	base     Area // what there is without any grant, and again where a derivation drops one
+	area     Area
+	narrowed *narrowing
 }
 
-// DuplicateRootError reports two mounts of one root.
+// DuplicateRootError reports two mounts of one root. Layers that may repeat a
+// root, such as flags over a file, are joined before New sees them.
 type DuplicateRootError struct {
 	Root          string
 	First, Second Mount
@@ -62,76 +65,90 @@ func (e *DuplicateRootError) Error() string {
 
 // New builds a Sandbox. Layers, from weak to strong: the system base and the
 // private places; the mounts, of which the most specific decides, and which at
-// the same path beat the base; credentials, hidden unless a mount names them;
-// denies and sbx's own files, final.
+// the same path beat the base; guarded files; secrets, hidden unless a mount
+// names them; denies and sbx's own files, final.
 func New(spec Spec) (Sandbox, error) {
 	if err := checkMounts(spec); err != nil {
 		return Sandbox{}, err
 	}
-	entries := slices.Clone(spec.Base.Entries)
-	for _, m := range spec.Mounts {
-		entries = append(entries, m.Entry())
+	base := NewArea(spec.Base.Entries...)
+	mounts := make([]Entry, len(spec.Mounts))
+	for i, m := range spec.Mounts {
+		mounts[i] = m.Entry()
 	}
-	area := NewArea(entries...)
-	area = hideCredentials(area, spec)
-	for _, d := range spec.Denies {
-		area = cutLiteral(area, d)
-	}
-	for _, own := range spec.Places.Own {
-		area = area.Cut(hiddenEntry(own, Rule{Text: "sbx's own files"}))
-	}
-	return Sandbox{spec: spec, area: area}, nil
+	area := base.Overlay(mounts...)
+	area = protect(area, spec.Guarded)
+	area = hideSecrets(area, spec)
+	spec.Denies = bindAll(spec.Denies, spec.Mounts)
+	area = area.Cut(closedForGood(spec.Denies, spec.Places.Own)...)
+	return Sandbox{spec: spec, base: base, area: area}, nil
 }
 
 func checkMounts(spec Spec) error {
-	if spec.Form == RootForm && !slices.ContainsFunc(spec.Mounts, func(m Mount) bool { return m.Name == "/" }) {
-		return fmt.Errorf("root form needs a mount named /")
-	}
-	seen := make(map[string]Mount, len(spec.Mounts))
+	roots := make(map[string]Mount, len(spec.Mounts))
+	names := make(map[string]Mount, len(spec.Mounts))
 	for _, m := range spec.Mounts {
 		if !IsHostPath(m.Root) {
 			return fmt.Errorf("mount %q: root %q is not a canonical host path", m.Name, m.Root)
 		}
-		if first, ok := seen[m.Root]; ok {
+		if first, ok := roots[m.Root]; ok {
 			return &DuplicateRootError{Root: m.Root, First: first, Second: m}
 		}
-		seen[m.Root] = m
+		if first, ok := names[m.Name]; ok && m.Name != "" {
+			return fmt.Errorf("mount name %q stands for %s and for %s", m.Name, first.Written, m.Written)
+		}
+		roots[m.Root], names[m.Name] = m, m
+	}
+	if _, ok := names["/"]; ok != (spec.Form == RootForm) {
+		return fmt.Errorf("the root form, and no other, has a mount named /")
 	}
 	return nil
 }
 
-// hideCredentials masks what the grants cover of the credential paths without
-// naming it.
-func hideCredentials(area Area, spec Spec) Area {
-	home := spec.Places.Home
-	if home == "" || area.At(home).Kind != Granted && !anyGrantBelow(area, home) {
-		return area
-	}
-	rule := Rule{Text: "credentials are shown only when granted by name"}
-	var hidden []Entry
-	for _, c := range credentialPaths {
-		p := join(home, c)
-		if area.Lists(p) || area.At(p).Kind != Granted {
+// protect takes write access to the paths away where a mount gives it.
+func protect(area Area, paths []string) Area {
+	rule := Rule{Text: "protected: it decides about later runs"}
+	var kept []Entry
+	for _, p := range paths {
+		e := area.At(p)
+		if !e.Access.Has(Write) {
 			continue
 		}
-		if e := hiddenEntry(p, rule); e.Type != TypeMissing && !area.Lists(e.Path) {
-			hidden = append(hidden, e)
+		r, err := Resolve(p)
+		if err != nil || r.Path != p || r.Type == TypeMissing {
+			continue
+		}
+		kept = append(kept, Entry{Path: p, Access: e.Access.Meet(Read), Kind: Protected, Type: r.Type, Rule: rule, final: true})
+	}
+	return area.Overlay(kept...)
+}
+
+func bindAll(denies []Deny, mounts []Mount) []Deny {
+	bound := make([]Deny, len(denies))
+	for i, d := range denies {
+		bound[i] = d.bind(mounts)
+	}
+	return bound
+}
+
+// closedForGood returns the entries that no layer reopens: what literal denies
+// name, and sbx's own files. Patterns are matched when a question is asked.
+func closedForGood(denies []Deny, own []string) []Entry {
+	var closed []Entry
+	add := func(p string, rule Rule) {
+		e := hiddenEntry(p, rule)
+		e.final = true
+		closed = append(closed, e)
+	}
+	for _, d := range denies {
+		if p, ok := d.Literal(); ok {
+			add(p, d.Rule)
 		}
 	}
-	return area.Overlay(hidden...)
-}
-
-func anyGrantBelow(area Area, dir string) bool {
-	return slices.ContainsFunc(area.Entries(), func(e Entry) bool {
-		return e.Kind == Granted && Contains(dir, e.Path)
-	})
-}
-
-func cutLiteral(area Area, d Deny) Area {
-	if p, ok := d.Literal(); ok {
-		return area.Cut(hiddenEntry(p, d.Rule))
+	for _, p := range own {
+		add(p, Rule{Text: "sbx's own files"})
 	}
-	return area
+	return closed
 }
 
 // hiddenEntry closes what p leads to: a rule that names a link means its
@@ -150,7 +167,7 @@ func (s Sandbox) Effective() Effective {
 		Area:      s.area,
 		Mounts:    s.spec.Mounts,
 		Denies:    s.spec.Denies,
-		Links:     append(slices.Clone(s.spec.Base.Links), s.spec.Links...),
+		Links:     s.links(),
 		System:    s.spec.Base.System,
 		Places:    s.spec.Places,
 		Network:   s.spec.Network,
@@ -159,39 +176,18 @@ func (s Sandbox) Effective() Effective {
 		RequireOS: s.spec.RequireOS,
 		Dynamic:   s.spec.Dynamic,
 		Sources:   s.spec.Sources,
+		narrowed:  s.narrowed,
 	}
 }
 
-// boundary lists the roots that have the access, as the user wrote them.
-func boundary(area Area, mounts []Mount, want Access) []string {
-	var names []string
-	for _, root := range area.Roots(want) {
-		names = append(names, writtenAs(root, mounts))
-	}
-	return names
-}
-
-// writtenAs spells a host path by the mount that holds it: the root as
-// written, plus what follows.
-func writtenAs(p string, mounts []Mount) string {
-	m, ok := mountOf(p, mounts)
-	if !ok {
-		return p
-	}
-	written := m.Written
-	if rest := strings.TrimPrefix(p[len(m.Root):], "/"); rest != "" {
-		return strings.TrimSuffix(written, "/") + "/" + rest
-	}
-	return written
-}
-
-// mountOf returns the most specific mount that holds p.
-func mountOf(p string, mounts []Mount) (Mount, bool) {
-	best, found := Mount{}, false
-	for _, m := range mounts {
-		if Contains(m.Root, p) && (!found || len(m.Root) > len(best.Root)) {
-			best, found = m, true
+// links returns the links to show again: those that no place of the host
+// shows by itself.
+func (s Sandbox) links() []Link {
+	var links []Link
+	for _, l := range slices.Concat(s.spec.Base.Links, s.spec.Links) {
+		if s.area.At(l.Path).Access == None && !slices.Contains(links, l) {
+			links = append(links, l)
 		}
 	}
-	return best, found
+	return links
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -11,22 +12,28 @@ import (
 // Expand looks up what the deny patterns match now and closes it by name, so
 // that a backend has places to mask: a pattern alone is nothing that a kernel
 // enforces. A match that is a link closes its target too. What is created
-// later is not covered; a report has to say so (Patterns).
+// later is not covered; a report has to say so (Patterns). It reads every
+// directory that the sandbox shows and a pattern may match in.
 func (e Effective) Expand() (Effective, error) {
-	patterns := e.Patterns()
-	if len(patterns) == 0 {
-		return e, nil
+	found, err := findDenied(e)
+	if err != nil {
+		return Effective{}, err
 	}
-	s := scan{e: e, patterns: patterns}
-	for _, root := range s.roots() {
-		if err := s.walk(root); err != nil {
-			return e, err
-		}
-	}
-	for _, found := range s.found {
-		e.Area = e.Area.Cut(found)
-	}
+	e.Area = e.Area.Cut(found...)
 	return e, nil
+}
+
+// Expand returns the sandbox in which all that deny patterns match now is
+// closed by name, as Effective.Expand does. Only then do answers about the
+// target of a link that a pattern matches agree with the kernel's. Derived
+// sandboxes keep what has been found.
+func (s Sandbox) Expand() (Sandbox, error) {
+	found, err := findDenied(s.Effective())
+	if err != nil {
+		return Sandbox{}, err
+	}
+	s.area = s.area.Cut(found...)
+	return s, nil
 }
 
 // Patterns returns the denies that are patterns, not single paths.
@@ -40,6 +47,24 @@ func (e Effective) Patterns() []Deny {
 	return patterns
 }
 
+// findDenied returns an entry for each place that a pattern closes.
+func findDenied(e Effective) ([]Entry, error) {
+	s := scan{e: e, patterns: e.Patterns()}
+	if len(s.patterns) == 0 {
+		return nil, nil
+	}
+	for _, root := range s.roots() {
+		if d, ok := e.deniedBy(root.Path); ok {
+			s.close(root.Path, root.Type, d.Rule)
+			continue
+		}
+		if err := s.walk(root.Path); err != nil {
+			return nil, err
+		}
+	}
+	return s.found, nil
+}
+
 // scan collects the Hidden entries of one walk.
 type scan struct {
 	e        Effective
@@ -47,37 +72,53 @@ type scan struct {
 	found    []Entry
 }
 
-// roots returns where matches can lie: the granted roots, and in the system
-// base the fixed part of each absolute pattern.
-func (s *scan) roots() []string {
-	area := NewArea()
-	for _, root := range s.e.Readable() {
-		area = area.Overlay(Entry{Path: root, Access: Read, Kind: Granted})
-	}
-	for _, root := range s.e.Writable() {
-		area = area.Overlay(Entry{Path: root, Access: Read, Kind: Granted})
-	}
-	for _, d := range s.patterns {
-		if d.glob == "" {
-			continue
-		}
-		if base, _ := doublestar.SplitPattern(d.glob); s.e.Area.At(base).Kind == System {
-			area = area.Overlay(Entry{Path: base, Access: Read, Kind: Granted})
+// roots returns where walks begin: wherever access to files of the host
+// begins, as far as a pattern reaches.
+func (s *scan) roots() []Entry {
+	var roots []Entry
+	for _, e := range s.e.Area.Entries() {
+		above := s.e.Area.Above(e.Path)
+		if e.Access != None && (above.Access == None || (above.Kind == System) != (e.Kind == System)) {
+			roots = append(roots, s.reached(e)...)
 		}
 	}
-	return area.Roots(Read)
+	return roots
 }
 
-// walk visits dir and what lies below it, as far as the sandbox shows it.
+// reached narrows the place of e to the parts that a pattern may match in.
+// Names count below mounts alone, absolute patterns in the system base too.
+func (s *scan) reached(e Entry) []Entry {
+	var starts []Entry
+	for _, d := range s.patterns {
+		if d.name != "" {
+			if e.Kind != System {
+				return []Entry{e}
+			}
+			continue
+		}
+		for _, glob := range []string{d.glob, d.real} {
+			base, _ := doublestar.SplitPattern(glob)
+			if Contains(base, e.Path) {
+				return []Entry{e}
+			}
+			if r, err := Resolve(base); Contains(e.Path, base) && err == nil && r.Path == base {
+				starts = append(starts, Entry{Path: base, Type: r.Type})
+			}
+		}
+	}
+	return starts
+}
+
+// walk visits what lies below dir, as far as the sandbox shows it.
 func (s *scan) walk(dir string) error {
 	names, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		// The owner may open what is closed to us now by chmod, so a
+		// The owner may open by chmod what is closed to us now, so a
 		// directory that cannot be searched is closed as a whole.
 		s.close(dir, TypeDir, s.patterns[0].Rule)
 		return nil
-	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil
 	case err != nil:
 		return err
@@ -97,19 +138,9 @@ func (s *scan) walk(dir string) error {
 	return nil
 }
 
-func isNotDir(err error) bool {
-	var pe *fs.PathError
-	if !errors.As(err, &pe) {
-		return false
-	}
-	info, statErr := os.Lstat(pe.Path)
-	return statErr == nil && !info.IsDir()
-}
-
 func (s *scan) match(p string) (Deny, bool) {
-	root := s.e.outermostRoot(p)
 	for _, d := range s.patterns {
-		if d.Matches(p, root) {
+		if d.Matches(p) {
 			return d, true
 		}
 	}
@@ -128,5 +159,5 @@ func (s *scan) closeMatch(p string, mode fs.FileMode, d Deny) {
 }
 
 func (s *scan) close(p string, t FileType, rule Rule) {
-	s.found = append(s.found, Entry{Path: p, Kind: Hidden, Type: t, Rule: rule})
+	s.found = append(s.found, Entry{Path: p, Kind: Hidden, Type: t, Rule: rule, final: true})
 }

@@ -1,0 +1,87 @@
+package policy
+
+import "fmt"
+
+// refusal says what would turn a refusal into a permission.
+type refusal uint8
+
+const (
+	byAbsence    refusal = iota // a grant
+	byFinalRule                 // nothing: a deny, a protected file, sbx's own files
+	byDerivation                // a wider derivation, not a grant
+	byTheWay                    // nothing: the path leads through what is not shown
+)
+
+// narrowing is one step of derivation, kept to say which one took an access
+// away.
+type narrowing struct {
+	parent Area
+	closed Access // accesses that new mounts would not get through this step
+	rule   Rule
+	up     *narrowing
+}
+
+// refuse explains why op is not in the entry's access.
+func (e Effective) refuse(op Access, p string, entry Entry) Decision {
+	if entry.final {
+		return Decision{Entry: entry, Reason: reason(op, entry), refusal: byFinalRule}
+	}
+	d := Decision{Entry: entry, Reason: reason(op, entry)}
+	for n := e.narrowed; n != nil; n = n.up {
+		if n.closed.Has(op) {
+			d.refusal = byDerivation
+		}
+		if n.parent.At(p).Access.Has(op) && entry.Kind != Protected {
+			d.refusal = byDerivation
+			d.Entry.Rule = n.rule
+			d.Reason = "granted to the parent sandbox, but not to this one"
+			if entry.Access != None {
+				d.Reason = reason(op, entry) + " in this child sandbox"
+			}
+			break
+		}
+	}
+	return d
+}
+
+// unseen refuses a path that leads through a place which the sandbox does not
+// show.
+func (e Effective) unseen(what, p string) Decision {
+	at := e.Decide(Read, p)
+	return Decision{Entry: at.Entry, Reason: "leads through " + what + ", which is " + at.Reason, refusal: byTheWay}
+}
+
+func reason(op Access, e Entry) string {
+	switch e.Kind {
+	case System:
+		if op.Has(Write) {
+			return "part of the read-only system base"
+		}
+		return "part of the system base"
+	case Private:
+		return fmt.Sprintf("private: the command sees its own %s", e.Path)
+	case Protected:
+		if op.Has(Write) {
+			return e.Rule.Text
+		}
+		return grantedReason(e.Access)
+	case Granted:
+		return grantedReason(e.Access)
+	}
+	if e.Rule == (Rule{}) {
+		return "outside the sandbox"
+	}
+	return "hidden by " + e.Rule.Text
+}
+
+func grantedReason(a Access) string {
+	switch a {
+	case ReadWrite:
+		return "granted read-write"
+	case Read:
+		return "granted read-only"
+	case Write:
+		return "granted write-only"
+	}
+	return "not granted"
+}
