@@ -1,0 +1,52 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkStartup measures sbx against bare bubblewrap with the same mounts,
+// interleaved in one run: machines differ and are noisy, ratios are not. The
+// metrics are ratios of medians.
+func BenchmarkStartup(b *testing.B) {
+	sbx, bare := []string{binary, "run", "--", "true"}, bareBwrap(b)
+	rounds := 100
+	for b.Loop() {
+		var with, without []time.Duration
+		for range rounds {
+			with = append(with, timeOf(b, sbx))
+			without = append(without, timeOf(b, bare))
+		}
+		b.ReportMetric(median(with)/median(without), "x_bwrap")
+		b.ReportMetric(median(with)*1e3, "ms_sbx")
+		b.ReportMetric(median(without)*1e3, "ms_bwrap")
+	}
+}
+
+// bareBwrap is the command line that "sbx policy render" prints.
+func bareBwrap(b *testing.B) []string {
+	out, err := exec.Command(binary, "policy", "render", "--json").Output()
+	require.NoError(b, err)
+	var rendered struct{ Argv []string }
+	require.NoError(b, json.Unmarshal(out, &rendered))
+	return append(rendered.Argv, "--", "true")
+}
+
+func timeOf(b *testing.B, argv []string) time.Duration {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stderr = os.Stderr
+	start := time.Now()
+	require.NoError(b, cmd.Run())
+	return time.Since(start)
+}
+
+func median(times []time.Duration) float64 {
+	slices.Sort(times)
+	return times[len(times)/2].Seconds()
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// app is what the verbs share: where words go, and how they are to be written.
+type app struct {
+	ui   ui
+	json bool
+	code int // exit code of a verb that ended without an error
+}
+
+// execute runs one command line and returns the exit code.
+func execute(args []string) int {
+	a := &app{ui: newUI(os.Stdout, os.Stderr)}
+	root := a.command()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteC()
+	if err == nil {
+		return a.code
+	}
+	code := exitCode(cmd.Name(), err)
+	a.ui.failure(err, a.json)
+	return code
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sbx",
+		Short: "Run a command under kernel-enforced limits",
+		Long: `sbx starts a command under kernel-enforced limits on what it may read, write
+and reach. Without grants a command sees the system's programs, an empty home
+and an empty /tmp; the network is off.
+
+  sbx run -- ls -l                    nothing of yours is visible
+  sbx run --ro . -- make check        this directory, read-only
+  sbx run --rw . --preset go -- go test ./...
+  sbx check write ~/.ssh/config       would it be allowed, and by which rule?
+  sbx policy show --rw .              everything that a command would see`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{err: err, verb: cmd.CommandPath()}
+	})
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(
+		a.runCommand(), a.checkCommand(), a.policyCommand(), a.initCommand(),
+		a.doctorCommand(), a.versionCommand(),
+	)
+	for _, c := range root.Commands() {
+		wrapUsage(c)
+	}
+	return root
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct {
+	err  error
+	verb string
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// Hint points to the help of the verb.
+func (e *usageError) Hint() string { return e.verb + " --help shows how it is used" }
+
+// wrapUsage marks what cobra says about arguments as usage errors.
+func wrapUsage(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(cmd *cobra.Command, args []string) error {
+			err := check(cmd, args)
+			var usage *usageError
+			if err == nil || errors.As(err, &usage) {
+				return err
+			}
+			return &usageError{err: err, verb: cmd.CommandPath()}
+		}
+	}
+	for _, sub := range c.Commands() {
+		wrapUsage(sub)
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/sbx-run/sbx/bwrap"
+	"github.com/sbx-run/sbx/launcher"
+	"github.com/sbx-run/sbx/platform"
+	"github.com/sbx-run/sbx/policy"
+)
+
+// runResult is what "run --json" prints. The fields are part of the contract.
+type runResult struct {
+	ExitCode        int                  `json:"exit_code"`
+	Signal          int                  `json:"signal"`
+	TimedOut        bool                 `json:"timed_out"`
+	Stdout          string               `json:"stdout"`
+	Stderr          string               `json:"stderr"`
+	StdoutTruncated bool                 `json:"stdout_truncated"`
+	StderrTruncated bool                 `json:"stderr_truncated"`
+	DurationMS      int64                `json:"duration_ms"`
+	Backend         platform.Backend     `json:"backend"`
+	Guarantees      []platform.Guarantee `json:"guarantees"`
+	Notes           []string             `json:"notes"`
+	Denials         []denial             `json:"denials"`
+}
+
+// denial is one access that was refused while the command ran.
+type denial struct {
+	Operation string `json:"operation"`
+	Path      string `json:"path"`
+	Process   string `json:"process"`
+	Count     int    `json:"count"`
+	Rule      string `json:"rule"`
+	AllowWith string `json:"allow_with"`
+}
+
+// runCaptured runs the command without a terminal and prints one object.
+func (a *app) runCaptured(plan platform.Plan, cmd launcher.Command) error {
+	cmd.Stdin = os.Stdin
+	signals, restore := catchSignals(false)
+	defer restore()
+	cmd.Signals = signals
+	got, err := launcher.RunCaptured(context.Background(), plan, cmd, plan.Effective.Limits.Output)
+	if err != nil {
+		return err
+	}
+	a.ui.object(runResult{
+		ExitCode: got.ExitCode, Signal: signalOf(got.ExitCode), TimedOut: got.TimedOut,
+		Stdout: got.Stdout.Marked(), Stderr: got.Stderr.Marked(),
+		StdoutTruncated: got.Stdout.Truncated(), StderrTruncated: got.Stderr.Truncated(),
+		DurationMS: got.Duration.Milliseconds(),
+		Backend:    plan.Backend, Guarantees: orEmpty(plan.Guarantees),
+		Notes: []string{}, Denials: []denial{},
+	})
+	a.code = got.ExitCode
+	return nil
+}
+
+// signalOf reads a signal out of an exit code the way a shell does.
+func signalOf(code int) int {
+	if code > 128 && code <= 128+64 {
+		return code - 128
+	}
+	return 0
+}
+
+// printPlan shows what a run would do, as a command line that a shell takes.
+func (a *app) printPlan(plan platform.Plan, cmd launcher.Command) error {
+	argv := append(backendArgv(plan.Effective, plan.Layout, plan.Features, cmd.Dir), "--")
+	if a.json {
+		a.ui.object(rendered{Backend: plan.Backend, Argv: append(argv, cmd.Argv...)})
+		return nil
+	}
+	fmt.Fprintln(a.ui.out, shellLine(append(argv, cmd.Argv...)))
+	return nil
+}
+
+// backendArgv is the bubblewrap command line by paths. A run names the same
+// mounts by descriptors and lets the stub check them.
+func backendArgv(e policy.Effective, layout bwrap.Layout, features bwrap.Features, dir string) []string {
+	return append([]string{"bwrap"}, bwrap.Args(layout, bwrap.Options{
+		Features: features,
+		ShareNet: e.Network.Mode == policy.NetworkOn,
+		Chdir:    dir,
+	})...)
+}
+
+// shellLine writes argv as shell words, one option with its values a line.
+func shellLine(argv []string) string {
+	var b strings.Builder
+	for i, arg := range argv {
+		switch {
+		case i == 0:
+		case strings.HasPrefix(arg, "--"):
+			b.WriteString(" \\\n  ")
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(policy.ShellQuote(arg))
+	}
+	return b.String()
+}
+
+func orEmpty[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
+
+func orNone(items []string) string {
+	if len(items) == 0 {
+		return "none"
+	}
+	return strings.Join(items, ", ")
+}
