@@ -22,6 +22,10 @@ type Config struct {
 	Workers     Workers
 	Attachments *Attachments
 	Workspace   *Workspace
+
+	// Doubts are keys of a program file that are not ours and look as if
+	// they were meant to be.
+	Doubts []Value[string]
 }
 
 // Sandbox is the sandbox block. Exactly one of Root and Paths is given,

@@ -45,8 +45,11 @@ func (d *decoder) program(root *node, c *Config) {
 	}
 	own := &node{Pos: root.Pos, shape: table}
 	for _, p := range root.pairs {
-		if p.key.text == "sandbox" || p.key.odd == "a merge key" {
+		switch {
+		case p.key.text == "sandbox", p.key.odd == "a merge key":
 			own.pairs = append(own.pairs, p)
+		case p.key.shape == scalar && near(p.key.text, []string{"sandbox"}) != "":
+			c.Doubts = append(c.Doubts, Value[string]{V: p.key.text, Pos: p.key.Pos})
 		}
 	}
 	object(d, own, "the file", []field[Config]{{"sandbox", (*decoder).sandboxKey}}, c)
@@ -71,32 +74,17 @@ func refuseWorkspace(d *decoder, n *node, _ *Config) {
 
 func (d *decoder) sandboxKey(n *node, c *Config) {
 	s := &Sandbox{Pos: n.Pos}
-	if !object(d, n, "sandbox", sandboxFields(), s) {
-		return
-	}
+	whole := object(d, n, "sandbox", sandboxFields(), s)
 	c.Sandbox = s
 	switch {
 	case s.Root != nil && s.PathsAt.Given():
 		d.fault(later(s.Root.Pos, s.PathsAt), "keep one of them", "sandbox has both root and paths")
-	case s.Root == nil && !s.PathsAt.Given() && d.kind != User && !d.faulty(n, "root", "paths"):
+	case s.Root == nil && !s.PathsAt.Given() && d.kind != User && whole:
 		d.fault(n.Pos, "write root: . for this directory, or paths: {} to grant nothing", "sandbox has neither root nor paths")
 	}
 	if s.Root != nil && s.Root.Readonly.Given() && s.Readonly.Given() {
 		d.fault(later(s.Root.Readonly.Pos, s.Readonly.Pos), "keep one of them", "readonly stands both in root and beside it")
 	}
-}
-
-// faulty reports whether the table holds one of the keys, whose own fault
-// then explains why nothing was decoded.
-func (d *decoder) faulty(n *node, keys ...string) bool {
-	for _, p := range n.pairs {
-		for _, k := range keys {
-			if p.key.text == k {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func later(a, b Pos) Pos {
@@ -182,7 +170,7 @@ func (d *decoder) root(n *node) *Mount {
 		m.Root = d.path(n, "root")
 		return m
 	}
-	if object(d, n, "root", rootFields(), m) && !m.Root.Given() && !d.faulty(n, "path", "root") {
+	if object(d, n, "root", rootFields(), m) && !m.Root.Given() {
 		d.fault(n.Pos, "write {path: .}", "root has no path")
 	}
 	return m
@@ -206,6 +194,10 @@ func rootFields() []field[Mount] {
 }
 
 func (d *decoder) paths(n *node) []Mount {
+	if n.shape == list {
+		d.fault(n.Pos, "write paths: {name: {root: ./path}}", "paths: want a table of names, got a list")
+		return nil
+	}
 	if !d.want(n, table, "paths", "a table of names") {
 		return nil
 	}
@@ -216,7 +208,11 @@ func (d *decoder) paths(n *node) []Mount {
 				"mount name %s: want two or more of A-Z a-z 0-9 . _ -, the first a letter or digit", quote(key.text))
 		}
 		m := Mount{Pos: key.Pos, Name: key.text}
-		if object(d, value, key.text, mountFields(), &m) && !m.Root.Given() && !d.faulty(value, "root") {
+		if value.shape == scalar && value.sort == text && value.odd == "" {
+			d.fault(value.Pos, "write "+key.text+": {root: "+value.text+"}", "%s: want a table of keys, got %s", key.text, value.kind())
+			return
+		}
+		if object(d, value, key.text, mountFields(), &m) && !m.Root.Given() {
 			d.fault(key.Pos, "write "+key.text+": {root: ./"+key.text+"}", "mount %s has no root", quote(key.text))
 		}
 		mounts = append(mounts, m)

@@ -16,7 +16,7 @@ func (d *decoder) network(n *node) Network {
 		return net
 	}
 	net.Mode = policy.NetworkList
-	if object(d, n, "network", networkFields(), &net) && len(net.Allow) == 0 && !d.faulty(n, "allow") {
+	if object(d, n, "network", networkFields(), &net) && len(net.Allow) == 0 {
 		d.fault(n.Pos, "write network: false for none, network: true for all", "network has no allow list")
 	}
 	return net
@@ -31,9 +31,16 @@ func networkFields() []field[Network] {
 
 func (d *decoder) hosts(n *node, name string) []Value[policy.HostRule] {
 	rules := []Value[policy.HostRule]{}
+	if n.shape == list && len(n.items) == 0 {
+		d.fault(n.Pos, "write network: false for no host at all", "%s: an empty list", name)
+	}
 	for _, v := range d.strings(n, name) {
 		rule, err := policy.ParseHostRule(v.V)
-		if err != nil {
+		switch {
+		case err != nil && strings.Contains(v.V, "://"):
+			d.fault(v.Pos, hostFix(v.V), "%s: want host or host:port, got the URL %s", name, quote(v.V))
+			continue
+		case err != nil:
 			d.fault(v.Pos, hostFix(v.V), "%s: %v", name, err)
 			continue
 		}
@@ -135,6 +142,10 @@ func limitFields() []field[Limits] {
 	for _, spec := range limitSpecs() {
 		fields = append(fields, field[Limits]{spec.name, func(d *decoder, n *node, l *Limits) {
 			if !d.want(n, scalar, spec.name, spec.want) {
+				return
+			}
+			if spec.bare && (n.quoted || n.sort != number) {
+				d.fault(n.Pos, "", "%s: want %s, got %s", spec.name, spec.want, n.kind())
 				return
 			}
 			if m := spec.set(&l.Limits, n.text); m != nil {

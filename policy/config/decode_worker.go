@@ -126,7 +126,7 @@ func (d *decoder) workspaceRules(n *node) []WorkspaceRule {
 	rules := make([]WorkspaceRule, 0, len(n.items))
 	for i, it := range n.items {
 		r := WorkspaceRule{Pos: it.Pos}
-		if object(d, it, item("allow", i), ruleFields(), &r) && !r.Path.Given() && !d.faulty(it, "path") {
+		if object(d, it, item("allow", i), ruleFields(), &r) && !r.Path.Given() {
 			d.fault(it.Pos, "write {path: ~/projects, mode: rw}", "%s has no path", item("allow", i))
 		}
 		rules = append(rules, r)

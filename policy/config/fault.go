@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sbx-run/sbx/policy"
 )
@@ -52,8 +53,22 @@ func (e *FaultsError) Unwrap() []error {
 	return append(all, e.Causes...)
 }
 
+// show spells a path for a message: as a shell would take it, or with escapes
+// where it holds what a terminal should not see.
+func show(p string) string {
+	for _, c := range p {
+		if c == utf8.RuneError || !strconv.IsPrint(c) {
+			return quote(p)
+		}
+	}
+	return policy.ShellQuote(p)
+}
+
 // quote spells text for a message: on one line, unprintable bytes escaped.
 func quote(s string) string { return strconv.Quote(s) }
+
+// maxFaults is how many faults of one file are worth reading.
+const maxFaults = 50
 
 // inOrder sorts faults by their place and keeps the first of those that say
 // the same.
@@ -61,5 +76,10 @@ func inOrder(faults []*fault) []*fault {
 	slices.SortStableFunc(faults, func(a, b *fault) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
-	return slices.CompactFunc(faults, func(a, b *fault) bool { return *a == *b })
+	faults = slices.CompactFunc(faults, func(a, b *fault) bool { return *a == *b })
+	if len(faults) > maxFaults {
+		at := Pos{Line: faults[maxFaults].Line, Col: faults[maxFaults].Col}
+		faults = append(faults[:maxFaults], newFault(at, "", "%d more faults from here on", len(faults)-maxFaults))
+	}
+	return faults
 }

@@ -62,7 +62,7 @@ func envNames(env []string) []string {
 	return names
 }
 
-func flagText(name, value string) string { return name + " " + policy.ShellQuote(value) }
+func flagText(name, value string) string { return name + " " + show(value) }
 
 // networkFlag reads --net. Hosts make an allow-list; "on" and "off" stand
 // alone.
@@ -88,7 +88,7 @@ func (b *builder) networkFlag(values []string) {
 		}
 		rule, err := policy.ParseHostRule(v)
 		if err != nil {
-			b.flagFault(hostFix(v), "--net %s: %v", policy.ShellQuote(v), err)
+			b.flagFault(hostFix(v), "--net %s: %v", show(v), err)
 			continue
 		}
 		net.Allow = append(net.Allow, rule)
@@ -107,7 +107,7 @@ func (b *builder) envFlag(s string) {
 	}
 	switch m := check(name); {
 	case m != nil:
-		b.flagFault(m.fix, "--env %s: %s", policy.ShellQuote(name), m.what)
+		b.flagFault(m.fix, "--env %s: %s", show(name), m.what)
 	case strings.IndexByte(value, 0) >= 0:
 		b.flagFault("", "--env %s: the value holds a NUL", name)
 	case isSet:

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"fmt"
-
 	"github.com/sbx-run/sbx/policy"
 )
 
@@ -35,11 +33,14 @@ func (b *builder) file(src *Source, c *Config) {
 
 // fileMount adds one entry of paths, or the root.
 func (b *builder) fileMount(src *Source, s *Sandbox, m Mount) {
-	text := "path " + m.Name + ": " + m.Root.V
+	text := "path " + m.Name + ": " + show(m.Root.V)
 	if m.Name == "/" {
-		text = "root: " + m.Root.V
+		text = "root: " + show(m.Root.V)
 	}
-	o := origin{file: src.Name, at: m.Root.Pos, text: text, dir: src.dir}
+	o := origin{file: src.Name, at: m.Root.Pos, text: text, dir: src.dir, missing: "create it, or add optional: true"}
+	if m.Name == "/" {
+		o.missing = "create it first"
+	}
 	r, ok := b.resolve(o, m.Root.V, m.Optional.V)
 	if !ok {
 		return
@@ -56,11 +57,11 @@ func (b *builder) fileMount(src *Source, s *Sandbox, m Mount) {
 	for _, first := range b.mounts {
 		if first.Root == r.Path {
 			err := &policy.DuplicateRootError{Root: r.Path, First: first, Second: mount}
-			b.rootFault(o, err, "keep one of them", "%v, first in line %d", err, first.Rule.Line)
+			b.rootFault(o, err, "keep one of them", "mount %s has the same root as %s in line %d", quote(m.Name), quote(first.Name), first.Rule.Line)
 			return
 		}
 	}
-	b.links = append(b.links, r.Links...)
+	b.addLinks(r.Links)
 	b.mounts = append(b.mounts, mount)
 }
 
@@ -153,7 +154,7 @@ func (b *builder) flags(f Flags) {
 	for _, l := range f.Limits {
 		limits, err := SetLimit(b.limits, l)
 		if err != nil {
-			b.faults = append(b.faults, err.(*policy.ConfigError))
+			b.faults = append(b.faults, err)
 			continue
 		}
 		b.limits = limits
@@ -173,32 +174,4 @@ func (b *builder) presetFlag(name string) {
 		}
 	}
 	b.presets = append(b.presets, chosenPreset{p, policy.Rule{Text: "preset " + name}})
-}
-
-// unavailable refuses keys that no part of sbx enforces yet. Dropping a row
-// is all that it takes to let one in.
-func unavailable(file string, c *Config) error {
-	type row struct {
-		at  Pos
-		key string
-	}
-	rows := []row{{c.Workers.Pos, "workers"}}
-	if c.Workspace != nil {
-		rows = append(rows, row{c.Workspace.Pos, "workspace"})
-	}
-	if s := c.Sandbox; s != nil {
-		rows = append(rows, row{s.UnixSockets.Pos, "unix_sockets"})
-		if s.Dynamic.V {
-			rows = append(rows, row{s.Dynamic.Pos, "dynamic: true"})
-		}
-		if s.Protect.V == ProtectStrict {
-			rows = append(rows, row{s.Protect.Pos, fmt.Sprintf("protect: %v", ProtectStrict)})
-		}
-	}
-	for _, r := range rows {
-		if r.at.Given() {
-			return &NotAvailableError{File: file, Pos: r.at, Key: r.key, Fix: "remove it to run without"}
-		}
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 type limitSpec struct {
 	name string
 	want string
+	bare bool // a number without a unit
 	set  func(l *policy.Limits, s string) *mismatch
 }
 
@@ -26,14 +27,14 @@ const (
 
 func limitSpecs() []limitSpec {
 	return []limitSpec{
-		{"timeout", "a duration such as 30s", func(l *policy.Limits, s string) *mismatch { return duration(&l.Timeout, s, 1) }},
-		{"cpu", "a duration such as 30s", func(l *policy.Limits, s string) *mismatch { return duration(&l.CPU, s, time.Second) }},
-		{"memory", "a size such as 1GiB", func(l *policy.Limits, s string) *mismatch { return bytesOf(&l.Memory, s) }},
-		{"processes", "a number", func(l *policy.Limits, s string) *mismatch { return countOf(&l.Processes, s, mostProcesses) }},
-		{"open_files", "a number", func(l *policy.Limits, s string) *mismatch { return countOf(&l.OpenFiles, s, mostOpenFiles) }},
-		{"file_size", "a size such as 1GiB", func(l *policy.Limits, s string) *mismatch { return bytesOf(&l.FileSize, s) }},
-		{"output", "a number of characters", func(l *policy.Limits, s string) *mismatch { return countOf(&l.Output, s, math.MaxInt64) }},
-		{"tmp", "a size such as 256MiB", func(l *policy.Limits, s string) *mismatch { return bytesOf(&l.Tmp, s) }},
+		{"timeout", "a duration such as 30s", false, func(l *policy.Limits, s string) *mismatch { return duration(&l.Timeout, s, 1) }},
+		{"cpu", "a duration such as 30s", false, func(l *policy.Limits, s string) *mismatch { return duration(&l.CPU, s, time.Second) }},
+		{"memory", "a size such as 1GiB", false, func(l *policy.Limits, s string) *mismatch { return bytesOf(&l.Memory, s) }},
+		{"processes", "a number", true, func(l *policy.Limits, s string) *mismatch { return countOf(&l.Processes, s, mostProcesses) }},
+		{"open_files", "a number", true, func(l *policy.Limits, s string) *mismatch { return countOf(&l.OpenFiles, s, mostOpenFiles) }},
+		{"file_size", "a size such as 1GiB", false, func(l *policy.Limits, s string) *mismatch { return bytesOf(&l.FileSize, s) }},
+		{"output", "a number of characters", true, func(l *policy.Limits, s string) *mismatch { return countOf(&l.Output, s, math.MaxInt64) }},
+		{"tmp", "a size such as 256MiB", false, func(l *policy.Limits, s string) *mismatch { return bytesOf(&l.Tmp, s) }},
 	}
 }
 
@@ -68,7 +69,7 @@ func countOf(to *int64, s string, most int64) *mismatch {
 
 // SetLimit returns l with one limit replaced, given as NAME=VALUE, the form
 // of --limit.
-func SetLimit(l policy.Limits, assignment string) (policy.Limits, error) {
+func SetLimit(l policy.Limits, assignment string) (policy.Limits, *policy.ConfigError) {
 	name, value, ok := strings.Cut(assignment, "=")
 	if !ok {
 		return l, &policy.ConfigError{Message: fmt.Sprintf("--limit %s: want NAME=VALUE", assignment), Fix: "for example --limit memory=1GiB"}

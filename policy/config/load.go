@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/sbx-run/sbx/policy"
 )
@@ -40,16 +41,9 @@ func Load(flags Flags, host Host) (Loaded, error) {
 	if flags.Worker != "" {
 		return Loaded{}, &NotAvailableError{Key: flagText("--worker", flags.Worker), Fix: "the derive flags narrow a run: --restrict, --readonly, --allow-read, --allow-write"}
 	}
-	var c *Config
-	if src != nil {
-		var faults []*policy.ConfigError
-		if c, faults = Decode(src.data, src.Kind); len(faults) > 0 {
-			return Loaded{}, &FaultsError{Faults: inFile(src.Name, faults)}
-		}
-		if err := unavailable(src.Name, c); err != nil {
-			return Loaded{}, err
-		}
-		b.file(src, c)
+	c, err := b.source(src)
+	if err != nil {
+		return Loaded{}, err
 	}
 	b.flags(flags)
 	if err := b.err(); err != nil {
@@ -61,6 +55,42 @@ func Load(flags Flags, host Host) (Loaded, error) {
 		}
 	}
 	return b.build(flags, src, c)
+}
+
+// source decodes the file, if there is one, and adds what it says.
+func (b *builder) source(src *Source) (*Config, error) {
+	if src == nil {
+		b.misnamed()
+		return nil, nil
+	}
+	c, faults := Decode(src.data, src.Kind)
+	if len(faults) > 0 {
+		return nil, &FaultsError{Faults: inFile(src.Name, faults)}
+	}
+	if err := unavailable(src.Name, c); err != nil {
+		return nil, err
+	}
+	for _, doubt := range c.Doubts {
+		b.warn("did you mean sandbox?", "%s:%d: key %s is not read by sbx", src.Name, doubt.Line, quote(doubt.V))
+	}
+	if c.Sandbox == nil {
+		b.warn("a sandbox key grants files; so do --ro and --rw", "%s has no sandbox: it grants nothing", src.Name)
+	}
+	b.file(src, c)
+	b.faults = inOrder(b.faults)
+	return c, nil
+}
+
+// misnamed warns of a file that looks as if it were meant to be found.
+func (b *builder) misnamed() {
+	for _, name := range []string{"sbx.yml", ".sbx.yaml", ".sbx.yml"} {
+		if b.host.Places.Cwd == "" {
+			return
+		}
+		if _, err := os.Lstat(join(b.host.Places.Cwd, name)); err == nil {
+			b.warn("rename it to sbx.yaml, or give --config "+name, "%s is not read", name)
+		}
+	}
 }
 
 // inFile names the file in all faults.
@@ -76,7 +106,6 @@ type builder struct {
 	host      Host
 	form      policy.Form
 	mounts    []policy.Mount
-	optional  map[string]bool
 	denies    []policy.Deny
 	links     []policy.Link
 	system    policy.SystemBase
@@ -119,8 +148,12 @@ func (b *builder) err() error {
 // mounts, so that they never narrow one, and before the variables of file
 // and flags, so that these count.
 func (b *builder) build(flags Flags, src *Source, c *Config) (Loaded, error) {
+	base, err := policy.ResolveBase(b.system, b.network.Mode, b.host.Places)
+	if err != nil {
+		return Loaded{}, err
+	}
 	for _, p := range b.presets {
-		b.addPreset(p.preset, p.rule)
+		b.addPreset(p.preset, p.rule, policy.NewArea(base.Entries...))
 	}
 	if c != nil {
 		b.fileEnv(c)
@@ -129,10 +162,6 @@ func (b *builder) build(flags Flags, src *Source, c *Config) (Loaded, error) {
 		b.envFlag(e)
 	}
 	if err := b.err(); err != nil {
-		return Loaded{}, err
-	}
-	base, err := policy.ResolveBase(b.system, b.network.Mode, b.host.Places)
-	if err != nil {
 		return Loaded{}, err
 	}
 	loaded := Loaded{Derive: flags.Derive, Warnings: b.warnings, later: b.later}

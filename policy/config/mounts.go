@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,10 +14,11 @@ import (
 
 // origin is where a root was written: a place in a file, or a flag.
 type origin struct {
-	file string
-	at   Pos
-	text string // "path logs: ./logs", "--ro ./logs"
-	dir  string // canonical directory that relative roots count from
+	file    string
+	at      Pos
+	text    string // "path logs: ./logs", "--ro ./logs"
+	missing string // what to do where the root does not exist
+	dir     string // canonical directory that relative roots count from
 }
 
 func (o origin) rule() policy.Rule {
@@ -38,19 +40,19 @@ func (b *builder) resolve(o origin, written string, optional bool) (policy.Resol
 	var linked *policy.LinkedRootError
 	switch {
 	case errors.As(err, &linked):
-		linked.Written = written
+		linked.Written = show(written)
 		b.rootFault(o, linked, linked.Hint(), "%v", linked)
 	case err != nil:
-		b.rootFault(o, err, "", "%s: %v", policy.ShellQuote(written), cause(err))
+		b.rootFault(o, err, "", "%s: %v", show(written), cause(err))
 	case r.Type == policy.TypeMissing && optional:
 	case r.Type == policy.TypeMissing:
-		b.rootFault(o, nil, nearPath(written, r.Path), "%s does not exist", policy.ShellQuote(written))
+		b.rootFault(o, nil, cmp.Or(nearPath(written, r.Path), o.missing), "%s does not exist", show(written))
 	case r.Type == policy.TypeUnknown:
-		b.rootFault(o, nil, "", "%s: permission denied", policy.ShellQuote(written))
+		b.rootFault(o, nil, "", "%s: permission denied", show(written))
 	case r.Type == policy.TypeSocket:
-		b.rootFault(o, nil, "", "%s is a socket: sockets of the host are not granted as paths", policy.ShellQuote(written))
+		b.rootFault(o, nil, "", "%s is a socket: sockets of the host are not granted as paths", show(written))
 	case policy.Contains("/proc", r.Path):
-		b.rootFault(o, nil, "remove it: the command has a /proc of its own", "%s belongs to the sandbox", policy.ShellQuote(written))
+		b.rootFault(o, nil, "remove it: the command has a /proc of its own", "%s belongs to the sandbox", show(written))
 	default:
 		return r, true
 	}
@@ -115,23 +117,23 @@ func nearPath(written, resolved string) string {
 	}
 	name := near(path.Base(missing), names)
 	if name == "" {
-		return "create it, or write optional: true in a file"
+		return ""
 	}
 	if i := strings.LastIndex(written, path.Base(missing)); i >= 0 {
-		return "did you mean " + policy.ShellQuote(written[:i]+name+written[i+len(path.Base(missing)):]) + "?"
+		return "did you mean " + show(written[:i]+name+written[i+len(path.Base(missing)):]) + "?"
 	}
-	return "did you mean " + policy.ShellQuote(join(path.Dir(missing), name)) + "?"
+	return "did you mean " + show(join(path.Dir(missing), name)) + "?"
 }
 
 // flagMount adds what --ro and --rw grant. Where a mount has that root
 // already, the access of both is joined.
 func (b *builder) flagMount(name, written string, mode policy.Mode) {
-	o := origin{text: flagText(name, written), dir: b.host.Places.Cwd}
+	o := origin{text: flagText(name, written), dir: b.host.Places.Cwd, missing: "create it first"}
 	r, ok := b.resolve(o, written, false)
 	if !ok {
 		return
 	}
-	b.links = append(b.links, r.Links...)
+	b.addLinks(r.Links)
 	for i, m := range b.mounts {
 		if m.Root != r.Path {
 			continue

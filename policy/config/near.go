@@ -1,20 +1,27 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
 // near returns the name of names that was most likely meant by got, or "".
-// Up to a third of the characters may differ; case counts for nothing.
+// Up to a third of the characters may differ, and case counts for nothing;
+// failing that, one may be the beginning of the other.
 func near(got string, names []string) string {
-	best, bestDistance := "", max(1, len(got)/3)+1
+	best, bestDistance, begins := "", max(1, len(got)/3)+1, ""
+	lower := strings.ToLower(got)
 	for _, name := range names {
-		if d := distance(strings.ToLower(got), strings.ToLower(name)); d < bestDistance {
+		other := strings.ToLower(name)
+		if d := distance(lower, other); d < bestDistance {
 			best, bestDistance = name, d
 		}
+		if min(len(lower), len(other)) >= 2 && (strings.HasPrefix(lower, other) || strings.HasPrefix(other, lower)) && len(other) > len(begins) {
+			begins = name
+		}
 	}
-	return best
+	return cmp.Or(best, begins)
 }
 
 // didYouMean is near as a hint.

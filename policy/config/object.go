@@ -25,8 +25,11 @@ func (d *decoder) fault(at Pos, fix, format string, args ...any) {
 	d.faults = append(d.faults, newFault(at, fix, format, args...))
 }
 
-// object decodes the table n by its fields. name is for messages.
+// object decodes the table n by its fields and reports whether it is without
+// fault, so that only then something is said to be missing in it. name is for
+// messages.
 func object[T any](d *decoder, n *node, name string, fields []field[T], to *T) bool {
+	before := len(d.faults)
 	if !d.want(n, table, name, "a table of keys") {
 		return false
 	}
@@ -40,12 +43,15 @@ func object[T any](d *decoder, n *node, name string, fields []field[T], to *T) b
 		}
 		d.fault(key.Pos, adviseKey(key.text, keys), "unknown key %s", quote(key.text))
 	})
-	return true
+	return len(d.faults) == before
 }
 
 // adviseKey says what to write instead of an unknown key: the nearest key of
 // this table, the table that has it, or all that this table has.
 func adviseKey(key string, keys []string) string {
+	if key == "readonly" && slices.Contains(keys, "mode") {
+		return "write mode: ro"
+	}
 	if hint := didYouMean(key, keys); hint != "" {
 		return hint
 	}

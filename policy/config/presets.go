@@ -11,6 +11,9 @@ type preset struct {
 	paths   []presetPath
 	pass    []string          // variables of the caller that change how the tools work
 	offline []policy.Variable // set where the network is off, so that tools say so at once
+
+	// settings reads variables that the tools keep in a file; nil for none.
+	settings func(Host) map[string]string
 }
 
 // presetPath is one optional path. from lists where it may be, the first
@@ -27,13 +30,13 @@ func presets() []preset {
 		{
 			name: "git",
 			paths: []presetPath{
-				{from: []string{"~/.gitconfig"}, why: "name, e-mail and aliases of commits", scan: true},
+				{from: []string{"$GIT_CONFIG_GLOBAL", "~/.gitconfig"}, why: "name, e-mail and aliases of commits", scan: true},
 				{from: []string{"~/.config/git/config"}, why: "the same at its other place", scan: true},
 				{from: []string{"~/.config/git/ignore"}, why: "what git status leaves out"},
 				{from: []string{"~/.config/git/attributes"}, why: "how git diff reads files"},
 				{from: []string{"/etc/gitconfig"}, why: "the machine's defaults", scan: true},
 			},
-			pass: []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"},
+			pass: []string{"GIT_CONFIG_GLOBAL", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"},
 		},
 		{
 			name: "go",
@@ -42,14 +45,16 @@ func presets() []preset {
 				{from: []string{"~/sdk"}, why: "tool chains of golang.org/dl"},
 				{from: []string{"$GOMODCACHE", "$GOPATH/pkg/mod", "~/go/pkg/mod"}, why: "module cache: a build without network needs it"},
 				{from: []string{"$GOBIN", "$GOPATH/bin", "~/go/bin"}, why: "programs of go install"},
+				{from: []string{"$GOENV", "~/.config/go/env"}, why: "what go env -w has set", scan: true},
 			},
-			// GOPROXY and GOFLAGS of go env -w are not read; a proxy's address
-			// may hold a password, so GOPROXY is never passed.
+			// A proxy's address may hold a password: GOPROXY is never passed.
+			// GOCACHE is not either: the build cache stays private.
 			pass: []string{
-				"GOROOT", "GOPATH", "GOMODCACHE", "GOBIN", "GOOS", "GOARCH", "GOAMD64", "GOARM", "GOARM64",
+				"GOENV", "GOROOT", "GOPATH", "GOMODCACHE", "GOBIN", "GOOS", "GOARCH", "GOAMD64", "GOARM", "GOARM64",
 				"CGO_ENABLED", "GOFLAGS", "GOTOOLCHAIN", "GOEXPERIMENT", "GODEBUG", "GOWORK",
 			},
-			offline: []policy.Variable{{Name: "GOPROXY", Value: "off"}},
+			offline:  []policy.Variable{{Name: "GOPROXY", Value: "off"}},
+			settings: goSettings,
 		},
 		{
 			name: "node",
@@ -90,6 +95,7 @@ func presets() []preset {
 				{from: []string{"$CARGO_HOME/bin", "~/.cargo/bin"}, why: "cargo, rustc and programs of cargo install"},
 				{from: []string{"$CARGO_HOME/registry", "~/.cargo/registry"}, why: "crates: a build without network needs them"},
 				{from: []string{"$CARGO_HOME/git", "~/.cargo/git"}, why: "crates that come from git"},
+				{from: []string{"$CARGO_HOME/config.toml", "~/.cargo/config.toml"}, why: "linker and targets of the user", scan: true},
 			},
 			pass:    []string{"CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RUSTFLAGS", "RUST_BACKTRACE", "CARGO_TERM_COLOR"},
 			offline: []policy.Variable{{Name: "CARGO_NET_OFFLINE", Value: "true"}},

@@ -113,14 +113,19 @@ func (d *decoder) size(n *node, name string, plain bool) Value[int64] {
 type mismatch struct{ what, fix string }
 
 func parseCount(s string, most int64) (int64, *mismatch) {
+	digits := strings.TrimPrefix(s, "-")
 	v, err := strconv.ParseInt(s, 10, 64)
 	switch {
-	case isDigits(strings.TrimPrefix(s, "-")) && (err != nil || v < 1 || v > most):
-		return 0, &mismatch{what: "want a number from 1 to " + strconv.FormatInt(most, 10) + ", got " + s}
-	case !isDigits(s):
+	case !isDigits(digits):
 		return 0, &mismatch{what: "want a whole number, got " + s}
+	case digits[0] == '0' && len(digits) > 1:
+		return 0, &mismatch{what: "a number with a leading zero is octal to some readers, got " + s, fix: "write it without"}
+	case err == nil && v >= 1 && v <= most:
+		return v, nil
+	case most == math.MaxInt64:
+		return 0, &mismatch{what: "want a number of at least 1, got " + s}
 	}
-	return v, nil
+	return 0, &mismatch{what: "want a number from 1 to " + strconv.FormatInt(most, 10) + ", got " + s}
 }
 
 // units of sizes, in bytes.
@@ -191,11 +196,20 @@ func isDigits(s string) bool {
 func (d *decoder) suffixes(n *node, name string) []Value[string] {
 	values := d.strings(n, name)
 	for _, v := range values {
-		if len(v.V) < 2 || v.V[0] != '.' || strings.Contains(v.V, "/") {
-			d.fault(v.Pos, "write ."+strings.TrimLeft(v.V, "*."), "%s: a suffix starts with a dot, got %s", name, quote(v.V))
+		if isSuffix(v.V) {
+			continue
 		}
+		fix := ""
+		if dotted := "." + strings.TrimLeft(v.V, "*."); isSuffix(dotted) {
+			fix = "write " + dotted
+		}
+		d.fault(v.Pos, fix, "%s: want the end of a name, from a dot on, got %s", name, quote(v.V))
 	}
 	return values
+}
+
+func isSuffix(s string) bool {
+	return len(s) >= 2 && s[0] == '.' && !strings.Contains(s, "/")
 }
 
 func (d *decoder) mode(n *node) Value[policy.Mode] {

@@ -6,13 +6,16 @@ import (
 	"os"
 )
 
-// secretWords mark a line of a git configuration that carries a credential.
-// "helper" only names a program, so it is not among them.
-var secretWords = [...]string{"extraheader", "password", "passwd", "token", "secret", "bearer"}
+// secretWords mark a line of a tool's configuration that may carry a
+// credential. "helper" only names a program, so it is not among them.
+var secretWords = [...]string{"apikey", "bearer", "extraheader", "oauth", "passw", "secret", "smtppass", "token"}
 
 // holdsSecret reports whether the file looks as if it held a credential. A
 // file that cannot be judged counts as one that does.
 func holdsSecret(file string) bool {
+	if !isRegular(file) {
+		return true
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		return true

@@ -16,13 +16,16 @@ import (
 
 // Source is a file that a policy came from.
 type Source struct {
-	Name       string // as messages name it
-	Path       string // canonical; policy files are never writable inside
+	Name       string   // as messages name it
+	Path       string   // canonical
+	Links      []string // symbolic links on the way from Name to Path, which steer the next run as the file does
 	Kind       Kind
 	Discovered bool   // found, not named: it may grant its own directory only
 	SHA256     string // of the content, in hexadecimal
-	dir        string // canonical directory that relative paths count from
-	data       []byte
+
+	dir   string // canonical directory that relative paths count from
+	owner string // what speaks against the file's owner; empty if nothing
+	data  []byte
 }
 
 // discovered are the names that a search looks for, the first counts.
@@ -75,6 +78,9 @@ func discover(dir, name string, kind Kind, host Host) (*Source, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, nil // a directory that we may not search holds nothing that we could read
+	}
 	s := &Source{Name: displayName(p, host.Places.Cwd), Path: p, Kind: kind, Discovered: true, dir: dir}
 	if err != nil {
 		return nil, readError(s.Name, err)
@@ -82,6 +88,7 @@ func discover(dir, name string, kind Kind, host Host) (*Source, error) {
 	if !before.Mode().IsRegular() {
 		return nil, &policy.ConfigError{File: s.Name, Message: "not a regular file", Fix: "name it with --config if you mean it"}
 	}
+	s.owner = foreignOwner(before, host)
 	return s, s.read(before)
 }
 
@@ -102,16 +109,19 @@ func named(written string, host Host) (*Source, error) {
 	if err != nil {
 		return nil, readError(written, err)
 	}
-	s := &Source{Name: written, Path: file.Path, Kind: kindOf(p, host), dir: dir.Path}
+	s := &Source{Name: show(written), Path: file.Path, Kind: kindOf(file.Path, host), dir: dir.Path}
+	for _, l := range file.Links {
+		s.Links = append(s.Links, l.Path)
+	}
 	return s, s.read(nil)
 }
 
-// kindOf tells the role of a named file by its name.
+// kindOf tells the role of a named file by its canonical path.
 func kindOf(p string, host Host) Kind {
-	switch {
-	case p == host.UserFile:
+	if user, err := policy.Resolve(host.UserFile); err == nil && user.Path == p {
 		return User
-	case path.Base(p) == "program.yaml":
+	}
+	if path.Base(p) == "program.yaml" {
 		return Program
 	}
 	return Project

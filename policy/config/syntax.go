@@ -102,6 +102,7 @@ var problems = [...]struct{ problem, message, fix string }{
 	{"unknown anchor", "an alias, which a policy may not hold", "put text that starts with * in quotes"},
 	{"did not find expected <document start>", "text after the end of the policy", "indent the keys of one table alike"},
 	{"found a tab character", "a tab indents this line", "YAML indents by spaces alone"},
+	{"found incompatible YAML", "a directive, which a policy may not hold", "remove the line that starts with %"},
 	{"found unknown directive", "a directive, which a policy may not hold", "remove the line that starts with %"},
 	{"exceeded max depth", "too many levels", ""},
 }

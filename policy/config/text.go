@@ -20,8 +20,8 @@ func checkText(data []byte) *fault {
 	at := Pos{Line: 1, Col: 1}
 	for i := 0; i < len(data); {
 		c, size := utf8.DecodeRune(data[i:])
-		if what := unseen(c, size, i); what != "" {
-			return newFault(at, "in double quotes an escape such as \"\\u2028\" can stand for it", "%s", what)
+		if what, fix := unseen(c, size, i); what != "" {
+			return newFault(at, fix, "%s", what)
 		}
 		i += size
 		switch {
@@ -35,22 +35,23 @@ func checkText(data []byte) *fault {
 }
 
 // unseen says what is wrong with the character c at the byte offset.
-func unseen(c rune, size, offset int) string {
+func unseen(c rune, size, offset int) (what, fix string) {
+	escape := func() string { return fmt.Sprintf(`in double quotes \u%04X stands for it`, c) }
 	switch {
 	case c == utf8.RuneError && size == 1:
-		return "not UTF-8"
+		return "not UTF-8", "save the file as UTF-8"
 	case c == '\t' || c == '\n' || c == '\r':
-		return ""
+		return "", ""
 	case c < 0x20 || c >= 0x7f && c < 0xa0:
-		return fmt.Sprintf("a control character (U+%04X)", c)
+		return fmt.Sprintf("a control character (U+%04X)", c), escape()
 	case c == '\ufeff' && offset > 0:
-		return "a byte order mark inside the text"
+		return "a byte order mark inside the text", "remove it"
 	case c == 0x2028 || c == 0x2029:
-		return fmt.Sprintf("a line separator (U+%04X)", c)
+		return fmt.Sprintf("a line separator (U+%04X)", c), escape()
 	case c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069 || c == 0x200e || c == 0x200f || c == 0x061c:
-		return fmt.Sprintf("a character that changes the direction of text (U+%04X)", c)
+		return fmt.Sprintf("a character that changes the direction of text (U+%04X)", c), escape()
 	}
-	return ""
+	return "", ""
 }
 
 // normalize drops the byte order mark and makes every line end in "\n", as

@@ -9,6 +9,9 @@ func (s *Source) checkTrust(c *Config, outside []Need, host Host) error {
 		return nil
 	}
 	needs := append(outside, c.needs()...)
+	if s.owner != "" {
+		needs = append(needs, Need{What: s.owner})
+	}
 	if len(needs) == 0 || host.trusted(s.Path, s.SHA256) {
 		return nil
 	}

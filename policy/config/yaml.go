@@ -60,15 +60,22 @@ func pos(y *yaml.Node) Pos { return Pos{Line: max(y.Line, 1), Col: max(y.Column,
 type reader struct {
 	lines  []string
 	faults []*fault
+	cursor cursor
 }
+
+// cursor remembers how far a line has been counted in characters. Nodes come
+// in the order of the text, so one long line is counted once.
+type cursor struct{ line, col, offset int }
 
 // maxDepth is how many levels of lists and tables a file may nest.
 const maxDepth = 100
 
 func (r *reader) read(y *yaml.Node, depth int) *node {
 	n := &node{Pos: pos(y), odd: r.oddity(y)}
-	if depth > maxDepth {
+	if depth > maxDepth && len(r.faults) == 0 {
 		r.faults = append(r.faults, newFault(n.Pos, "", "more than %d levels deep", maxDepth))
+	}
+	if depth > maxDepth {
 		return n
 	}
 	switch y.Kind {
@@ -115,12 +122,15 @@ func (r *reader) startsWith(y *yaml.Node, c byte) bool {
 	if p.Line > len(r.lines) {
 		return false
 	}
-	rest := r.lines[p.Line-1]
-	for range p.Col - 1 {
-		_, size := utf8.DecodeRuneInString(rest)
-		rest = rest[size:]
+	line, at := r.lines[p.Line-1], &r.cursor
+	if at.line != p.Line || at.col > p.Col {
+		*at = cursor{line: p.Line, col: 1}
 	}
-	return rest != "" && rest[0] == c
+	for ; at.col < p.Col && at.offset < len(line); at.col++ {
+		_, size := utf8.DecodeRuneInString(line[at.offset:])
+		at.offset += size
+	}
+	return at.offset < len(line) && line[at.offset] == c
 }
 
 func sortOf(y *yaml.Node) sort {

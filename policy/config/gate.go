@@ -1,0 +1,31 @@
+package config
+
+import "fmt"
+
+// unavailable refuses keys that no part of sbx enforces yet. Dropping a row
+// is all that it takes to let one in.
+func unavailable(file string, c *Config) error {
+	type row struct {
+		at  Pos
+		key string
+	}
+	rows := []row{{c.Workers.Pos, "workers"}}
+	if c.Workspace != nil {
+		rows = append(rows, row{c.Workspace.Pos, "workspace"})
+	}
+	if s := c.Sandbox; s != nil {
+		rows = append(rows, row{s.UnixSockets.Pos, "unix_sockets"})
+		if s.Dynamic.V {
+			rows = append(rows, row{s.Dynamic.Pos, "dynamic: true"})
+		}
+		if s.Protect.V == ProtectStrict {
+			rows = append(rows, row{s.Protect.Pos, fmt.Sprintf("protect: %v", ProtectStrict)})
+		}
+	}
+	for _, r := range rows {
+		if r.at.Given() {
+			return &NotAvailableError{File: file, Pos: r.at, Key: r.key, Fix: "remove it to run without"}
+		}
+	}
+	return nil
+}
