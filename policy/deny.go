@@ -59,7 +59,9 @@ func ParseDeny(written, dir, home string, rule Rule) (Deny, error) {
 // author meant: a deny that fails silently is worse than none.
 func checkPattern(written, p, home string) error {
 	switch {
-	case p == "" || p == "." || p == "..":
+	case p == "":
+		return fmt.Errorf("empty pattern %q: it would deny everything", written)
+	case p == "." || p == "..":
 		return fmt.Errorf("pattern %q would deny everything", written)
 	case strings.IndexByte(p, 0) >= 0:
 		return fmt.Errorf("pattern %q holds a NUL", written)

@@ -80,19 +80,22 @@ func (e Effective) Look(op Access, p string) (Resolution, Decision, error) {
 	if entry := e.Area.At(p); entry.Path == p && entry.Kind == System {
 		return Resolution{Path: p, Type: entry.Type}, e.Decide(op, p), nil
 	}
-	r, err := Resolve(p)
-	if err != nil {
-		return r, Decision{}, err
-	}
+	r, err := resolve(p)
 	for _, l := range r.Links {
 		if !e.shows(l) {
 			return r, e.unseen("the link "+l.Path, l.Path), nil
 		}
 	}
+	if err != nil && len(r.Links) > 0 {
+		r.left = append(r.left, r.Path) // what failed there must not tell what is there
+	}
 	for _, dir := range r.left {
 		if !e.leadsSomewhere(dir) {
 			return r, e.unseen("the directory "+dir, dir), nil
 		}
+	}
+	if err != nil {
+		return Resolution{}, Decision{}, err
 	}
 	return r, e.Decide(op, r.Path), nil
 }

@@ -2,7 +2,10 @@ package policy
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The errors of a decision speak to whoever asked for the access, often a
@@ -19,7 +22,19 @@ type PathNotInSandboxError struct {
 
 func (e *PathNotInSandboxError) Error() string {
 	return fmt.Sprintf("Cannot %s '%s': path is outside sandbox.\n%s paths: %s",
-		verb(e.Op), e.Path, adjective(e.Op), list(e.Boundary))
+		verb(e.Op), printable(e.Path), adjective(e.Op), list(e.Boundary))
+}
+
+// InvalidPathError reports what is no path at all, or one that cannot be
+// followed to its end.
+type InvalidPathError struct {
+	Op      Access
+	Path    string // as asked
+	Problem string // a clause
+}
+
+func (e *InvalidPathError) Error() string {
+	return fmt.Sprintf("Cannot %s '%s': %s.", verb(e.Op), printable(e.Path), e.Problem)
 }
 
 // PathNotWritableError reports a write to a place that is read-only.
@@ -29,7 +44,7 @@ type PathNotWritableError struct {
 }
 
 func (e *PathNotWritableError) Error() string {
-	return fmt.Sprintf("Cannot write to '%s': path is read-only.\nWritable paths: %s", e.Path, list(e.Writable))
+	return fmt.Sprintf("Cannot write to '%s': path is read-only.\nWritable paths: %s", printable(e.Path), list(e.Writable))
 }
 
 // SuffixNotAllowedError reports a name that the mount's suffix list excludes.
@@ -39,7 +54,7 @@ type SuffixNotAllowedError struct {
 }
 
 func (e *SuffixNotAllowedError) Error() string {
-	return fmt.Sprintf("Cannot access '%s': suffix not allowed.\nAllowed suffixes: %s", e.Path, list(e.Allowed))
+	return fmt.Sprintf("Cannot access '%s': suffix not allowed.\nAllowed suffixes: %s", printable(e.Path), list(e.Allowed))
 }
 
 // FileTooLargeError reports a file above the mount's max_file_bytes.
@@ -49,7 +64,7 @@ type FileTooLargeError struct {
 }
 
 func (e *FileTooLargeError) Error() string {
-	return fmt.Sprintf("Cannot read '%s': file too large (%d bytes).\nMaximum allowed: %d bytes", e.Path, e.Size, e.Limit)
+	return fmt.Sprintf("Cannot read '%s': file too large (%d bytes).\nMaximum allowed: %d bytes", printable(e.Path), e.Size, e.Limit)
 }
 
 // PermissionEscalationError reports a derivation that asked for more than its
@@ -77,10 +92,14 @@ type NetworkDeniedError struct {
 }
 
 func (e *NetworkDeniedError) Error() string {
-	if e.Mode == NetworkOff {
-		return fmt.Sprintf("Cannot connect to '%s': network access is disabled for this sandbox.", e.Host)
+	to := ""
+	if e.Host != "" {
+		to = " to '" + printable(e.Host) + "'"
 	}
-	return fmt.Sprintf("Cannot connect to '%s': host is not allowed.\nAllowed hosts: %s", e.Host, list(e.Allowed))
+	if e.Mode == NetworkOff {
+		return fmt.Sprintf("Cannot connect%s: network is outside sandbox.\nNetwork access is disabled for this sandbox", to)
+	}
+	return fmt.Sprintf("Cannot connect%s: host is not allowed.\nAllowed hosts: %s", to, list(e.Allowed))
 }
 
 // BackendUnavailableError reports that this machine cannot give what the
@@ -152,5 +171,27 @@ func list(items []string) string {
 	if len(items) == 0 {
 		return "none"
 	}
-	return strings.Join(items, ", ")
+	shown := make([]string, 0, min(len(items), maxListed)+1)
+	for i, item := range items {
+		if i == maxListed {
+			shown = append(shown, fmt.Sprintf("and %d more", len(items)-i))
+			break
+		}
+		shown = append(shown, printable(item))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// maxListed is how many roots a message lists: more than a policy has that
+// somebody wrote, less than would drown the message.
+const maxListed = 32
+
+// printable escapes what a terminal would act on or could not show: messages
+// repeat what the asker wrote.
+func printable(s string) string {
+	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return s
+	}
+	quoted := strconv.Quote(s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }

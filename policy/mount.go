@@ -40,7 +40,7 @@ type Mount struct {
 	Mode    Mode
 	Type    FileType // of Root when it was resolved
 
-	Suffixes      []string // each starts with a dot; matched at the end of the name, case-insensitive; empty allows all
+	Suffixes      []string // each starts with a dot; matched at the end of the name, case-insensitive; nil allows all, an empty list nothing
 	MaxFileBytes  int64    // largest file that the tools read; 0 is no limit
 	ReadApproval  bool
 	WriteApproval bool
@@ -56,10 +56,50 @@ func (m Mount) Entry() Entry {
 // AllowsSuffix reports whether the name of p ends in one of the mount's
 // suffixes.
 func (m Mount) AllowsSuffix(p string) bool {
-	return len(m.Suffixes) == 0 || slices.ContainsFunc(m.Suffixes, func(suffix string) bool {
-		n := len(p) - len(suffix)
-		return n >= 0 && strings.EqualFold(p[n:], suffix)
+	return m.Suffixes == nil || slices.ContainsFunc(m.Suffixes, func(suffix string) bool {
+		return hasSuffixFold(p, suffix)
 	})
+}
+
+// AllowsSize reports whether the tools may read a file of so many bytes.
+func (m Mount) AllowsSize(bytes int64) bool { return m.MaxFileBytes == 0 || bytes <= m.MaxFileBytes }
+
+// withRules returns m bound by the tools' rules of other too.
+func (m Mount) withRules(other Mount) Mount {
+	m.Suffixes = meetSuffixes(m.Suffixes, other.Suffixes)
+	m.MaxFileBytes = tighter(m.MaxFileBytes, other.MaxFileBytes)
+	m.ReadApproval = m.ReadApproval || other.ReadApproval
+	m.WriteApproval = m.WriteApproval || other.WriteApproval
+	return m
+}
+
+// meetSuffixes returns the list that allows what both allow: of two suffixes
+// the longer, where it ends in the shorter.
+func meetSuffixes(a, b []string) []string {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	both := []string{} // not nil: that would allow all
+	for _, x := range a {
+		for _, y := range b {
+			longer, shorter := x, y
+			if len(x) < len(y) {
+				longer, shorter = y, x
+			}
+			if hasSuffixFold(longer, shorter) && !slices.Contains(both, longer) {
+				both = append(both, longer)
+			}
+		}
+	}
+	return both
+}
+
+func hasSuffixFold(s, suffix string) bool {
+	n := len(s) - len(suffix)
+	return n >= 0 && strings.EqualFold(s[n:], suffix)
 }
 
 // Link is a symbolic link of the host that the sandbox shows again, because a

@@ -18,6 +18,7 @@ type narrowing struct {
 	parent Area
 	closed Access // accesses that new mounts would not get through this step
 	rule   Rule
+	why    string // a clause
 	up     *narrowing
 }
 
@@ -31,13 +32,8 @@ func (e Effective) refuse(op Access, p string, entry Entry) Decision {
 		if n.closed.Has(op) {
 			d.refusal = byDerivation
 		}
-		if n.parent.At(p).Access.Has(op) && entry.Kind != Protected {
-			d.refusal = byDerivation
-			d.Entry.Rule = n.rule
-			d.Reason = "granted to the parent sandbox, but not to this one"
-			if entry.Access != None {
-				d.Reason = reason(op, entry) + " in this child sandbox"
-			}
+		if n.parent.At(p).Access.Has(op) {
+			d.Entry.Rule, d.Reason = n.rule, n.why
 			break
 		}
 	}

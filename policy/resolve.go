@@ -34,10 +34,19 @@ type Resolution struct {
 // at, ENOTDIR for a component below a file. It is the only file access of
 // this package besides Expand.
 func Resolve(p string) (Resolution, error) {
-	if !strings.HasPrefix(p, "/") || strings.IndexByte(p, 0) >= 0 {
-		return Resolution{}, fmt.Errorf("not an absolute path: %q", p)
+	r, err := resolve(p)
+	if err != nil {
+		return Resolution{}, err
 	}
+	return r, nil
+}
+
+// resolve is Resolve, and with an error also says how far it came.
+func resolve(p string) (Resolution, error) {
 	r := Resolution{Path: "/", Type: TypeDir}
+	if !strings.HasPrefix(p, "/") || strings.IndexByte(p, 0) >= 0 {
+		return r, fmt.Errorf("not an absolute path: %q", p)
+	}
 	rest := strings.Split(p, "/")
 	for len(rest) > 0 {
 		name := rest[0]
@@ -47,7 +56,7 @@ func Resolve(p string) (Resolution, error) {
 		}
 		target, err := r.step(name)
 		if err != nil {
-			return Resolution{}, &fs.PathError{Op: "resolve", Path: p, Err: err}
+			return r, &fs.PathError{Op: "resolve", Path: p, Err: err}
 		}
 		if target == "" {
 			continue
