@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,7 +30,8 @@ const (
 
 // sandbox is a started backend.
 type sandbox struct {
-	process *os.Process
+	pid     int
+	pidfd   int
 	socket  *os.File      // to the stub
 	reader  *bufio.Reader // on socket
 	said    *tail         // what the backend wrote on its own stderr
@@ -38,7 +40,7 @@ type sandbox struct {
 
 	status    bwrap.Status
 	statusErr error
-	waitState *os.ProcessState
+	ended     *unix.WaitStatus
 }
 
 // startBwrap starts bubblewrap with an empty environment. Its stderr is a
@@ -59,23 +61,39 @@ func startBwrap(plan platform.Plan, cmd Command, opened sources) (*sandbox, erro
 	}
 	files := []*os.File{orFile(cmd.Stdin, null), orFile(cmd.Stdout, null), saidW,
 		theirs, args, statusW, exe, orFile(cmd.Stderr, null)}
-	process, err := os.StartProcess(plan.Program, []string{"bwrap", "--args", itoa(argsFD), "--", "/proc/self/fd/" + itoa(exeFD), stub.Arg}, &os.ProcAttr{
-		Dir:   "/",
-		Env:   []string{},
-		Files: append(files, opened.files()...),
-		Sys:   &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
-	})
+	files = append(files, opened.files()...)
+	argv := []string{"bwrap", "--args", itoa(argsFD), "--", "/proc/self/fd/" + itoa(exeFD), stub.Arg}
+	pid, pidfd, err := startProcess(plan.Program, argv, files)
 	if err != nil {
 		opening.closeOurs()
 		return nil, &SetupError{Step: "start", Path: plan.Program, Reason: err.Error()}
 	}
-	s := &sandbox{process: process, socket: ours, reader: bufio.NewReader(ours), said: &tail{}, init: -1}
+	s := &sandbox{pid: pid, pidfd: pidfd, socket: ours, reader: bufio.NewReader(ours), said: &tail{}, init: -1}
 	s.drained.Go(func() { s.said.readAll(saidR) })
 	s.drained.Go(func() {
 		defer statusR.Close()
 		s.status, s.statusErr = bwrap.ReadStatus(statusR, s.holdInit)
 	})
 	return s, nil
+}
+
+// startProcess forks and execs without os.StartProcess, which forks once more
+// at its first use to see whether pidfds work. Descriptor i of the child is
+// files[i]; it dies with the calling thread.
+func startProcess(program string, argv []string, files []*os.File) (pid, pidfd int, err error) {
+	numbers := make([]uintptr, len(files))
+	for i, f := range files {
+		numbers[i] = f.Fd()
+	}
+	pidfd = -1
+	pid, err = syscall.ForkExec(program, argv, &syscall.ProcAttr{
+		Dir:   "/",
+		Env:   []string{},
+		Files: numbers,
+		Sys:   &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &pidfd},
+	})
+	runtime.KeepAlive(files)
+	return pid, pidfd, err
 }
 
 // holdInit keeps process 1 of the sandbox in hand, to see its end. If it is

@@ -75,7 +75,7 @@ func (s *sandbox) hello() (pid int, err error) {
 
 // fail ends what is left of a sandbox that did not come up and words why.
 func (s *sandbox) fail(plan platform.Plan, cmd Command, err error) error {
-	_ = s.process.Kill() // gone already in most cases
+	kill(s.pidfd, unix.SIGKILL) // gone already in most cases
 	s.wait()
 	var f *stub.Failure
 	switch {

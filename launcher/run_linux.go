@@ -50,7 +50,11 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	checks := opened.checks(plan.Layout)
 	opened.Close()
 
-	pid, err := sandbox.handshake(order(plan, cmd, checks))
+	spec, err := order(plan, cmd, checks)
+	if err != nil {
+		return Result{}, sandbox.fail(plan, cmd, err)
+	}
+	pid, err := sandbox.handshake(spec)
 	if err != nil {
 		return Result{}, sandbox.fail(plan, cmd, err)
 	}
@@ -59,8 +63,13 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	return end, err
 }
 
-// order writes down what the stub is to do.
-func order(plan platform.Plan, cmd Command, checks []stub.Check) stub.Spec {
+// order writes down what the stub is to do. It works while the backend starts,
+// so it costs no time.
+func order(plan platform.Plan, cmd Command, checks []stub.Check) (stub.Spec, error) {
+	program, err := filter(plan)
+	if err != nil {
+		return stub.Spec{}, err
+	}
 	return stub.Spec{
 		Mounts: checks,
 		Dir:    stub.Raw(cmd.Dir),
@@ -69,8 +78,8 @@ func order(plan platform.Plan, cmd Command, checks []stub.Check) stub.Spec {
 		Path:   stub.Raws(searchPath(cmd.Env)),
 		Stderr: stderrFD,
 		Limits: rlimits(plan.Effective.Limits),
-		Filter: filter(plan),
-	}
+		Filter: program,
+	}, nil
 }
 
 // kill ends a process that a pidfd holds; one that is gone is no error.

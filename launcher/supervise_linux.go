@@ -23,7 +23,7 @@ func (s *sandbox) supervise(ctx context.Context, cmd Command, pidfd int) (Result
 	case ctx.Err() != nil:
 		return Result{}, context.Cause(ctx)
 	case !s.status.Exited:
-		return Result{}, &SetupError{Step: "bwrap", Reason: "it ended without a status, and the command with it: " + s.waitState.String()}
+		return Result{}, &SetupError{Step: "bwrap", Reason: "it ended without a status, and the command with it: " + manner(*s.ended)}
 	}
 	return Result{ExitCode: s.status.ExitCode}, nil
 }
@@ -52,9 +52,9 @@ func (s *sandbox) watch(ctx context.Context, cmd Command, pidfd int, ended <-cha
 			kill(pidfd, unix.SIGTERM)
 			killAll = timer(grace)
 		case <-killAll:
-			_ = s.process.Kill()
+			kill(s.pidfd, unix.SIGKILL)
 		case <-ctx.Done():
-			_ = s.process.Kill()
+			kill(s.pidfd, unix.SIGKILL)
 			<-ended
 			return timedOut
 		}
@@ -71,22 +71,41 @@ func timer(d time.Duration) <-chan time.Time {
 // wait reaps bubblewrap and waits until process 1 of the sandbox is gone. The
 // kernel ends that only after everything else inside has ended.
 func (s *sandbox) wait() {
-	if s.waitState != nil {
+	if s.ended != nil {
 		return
 	}
-	s.waitState, _ = s.process.Wait() // a child of ours: cannot fail
+	s.ended = new(unix.WaitStatus)
+	for {
+		if _, err := unix.Wait4(s.pid, s.ended, 0, nil); err != unix.EINTR {
+			break
+		}
+	}
 	s.drained.Wait()
 	if s.init >= 0 {
-		fds := []unix.PollFd{{Fd: int32(s.init), Events: unix.POLLIN}}
-		for {
-			if _, err := unix.Poll(fds, -1); err != unix.EINTR {
-				break
-			}
-		}
+		awaitEnd(s.init)
 		unix.Close(s.init)
 	}
 }
 
+// awaitEnd blocks until the process of a pidfd has ended.
+func awaitEnd(pidfd int) {
+	fds := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
+	for {
+		if _, err := unix.Poll(fds, -1); err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// manner says how a process ended.
+func manner(status unix.WaitStatus) string {
+	if status.Signaled() {
+		return "signal " + unix.SignalName(status.Signal())
+	}
+	return "status " + itoa(status.ExitStatus())
+}
+
 func (s *sandbox) close() {
 	s.socket.Close()
+	unix.Close(s.pidfd)
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/sbx-run/sbx/platform/seccomp"
 )
 
 // Arg is the argument by which a program is entered as the stub.
@@ -29,9 +31,8 @@ type Spec struct {
 	Stderr int      // descriptor that becomes 2; 0 leaves it
 	Limits []Rlimit `json:",omitempty"`
 
-	Filter       []byte    `json:",omitempty"` // seccomp program, in sock_filter layout
-	Landlock     *Landlock `json:",omitempty"`
-	NoNewSession bool      `json:",omitempty"`
+	Filter   seccomp.Config // the system call filter; always installed
+	Landlock *Landlock      `json:",omitempty"`
 }
 
 // Landlock is a ruleset by paths of the sandbox.
