@@ -145,8 +145,10 @@ func (a Area) Lists(p string) bool {
 // change them.
 func (a Area) Entries() []Entry { return a.entries }
 
-// Overlay returns the area in which the entries of top decide where they are
-// more specific or equal, and a's where they are.
+// Overlay returns the area in which for every path the more specific of a's
+// and top's entries decides, and top's where both are equal. An entry that
+// NewArea has dropped from a is no longer there to be more specific: layers
+// belong into one NewArea.
 func (a Area) Overlay(top ...Entry) Area {
 	return NewArea(append(slices.Clone(a.entries), top...)...)
 }

@@ -71,8 +71,9 @@ func checkPattern(written, p, home string) error {
 		return fmt.Errorf("pattern %q: only your own home has a ~; write the path", written)
 	case (p == "~" || strings.HasPrefix(p, "~/")) && home == "":
 		return fmt.Errorf("pattern %q: there is no home that ~ could stand for", written)
-	case !doublestar.ValidatePattern(p):
-		return fmt.Errorf("pattern %q: a bracket or brace is not closed; a backslash before it makes it an ordinary character", written)
+	}
+	if err := CheckPattern(p); err != nil {
+		return fmt.Errorf("pattern %q: %w", written, err)
 	}
 	wild := false
 	for name := range strings.SplitSeq(p, "/") {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -10,6 +11,35 @@ import (
 func matchGlob(pattern, p string) bool {
 	ok, err := doublestar.Match(pattern, p)
 	return ok && err == nil
+}
+
+// maxGroups and maxAlternatives bound what one match may cost: a match tries
+// the alternatives of all groups against each other.
+const (
+	maxGroups       = 4
+	maxAlternatives = 64
+)
+
+// CheckPattern reports what is wrong with a glob pattern, as a clause.
+func CheckPattern(p string) error {
+	if !doublestar.ValidatePattern(p) {
+		return errors.New("a bracket or brace is not closed; a backslash before it makes it an ordinary character")
+	}
+	groups, commas := 0, 0
+	for i := 0; i < len(p); i++ {
+		switch p[i] {
+		case '\\':
+			i++
+		case '{':
+			groups++
+		case ',':
+			commas++
+		}
+	}
+	if groups > maxGroups || groups > 1 && commas > maxAlternatives {
+		return errors.New("too many alternatives in braces; write several patterns")
+	}
+	return nil
 }
 
 const globMeta = `*?[]{}\`

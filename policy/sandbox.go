@@ -71,17 +71,18 @@ func New(spec Spec) (Sandbox, error) {
 	if err := checkMounts(spec); err != nil {
 		return Sandbox{}, err
 	}
-	base := NewArea(spec.Base.Entries...)
-	mounts := make([]Entry, len(spec.Mounts))
-	for i, m := range spec.Mounts {
-		mounts[i] = m.Entry()
+	layers := slices.Clone(spec.Base.Entries)
+	for _, m := range spec.Mounts {
+		layers = append(layers, m.Entry())
 	}
-	area := base.Overlay(mounts...)
-	area = protect(area, spec.Guarded)
-	area = hideSecrets(area, spec)
+	layers = append(layers, guarded(NewArea(layers...), spec.Guarded)...)
+	layers = append(layers, secrets(NewArea(layers...), spec)...)
 	spec.Denies = bindAll(spec.Denies, spec.Mounts)
-	area = area.Cut(closedForGood(spec.Denies, spec.Places.Own)...)
-	return Sandbox{spec: spec, base: base, area: area}, nil
+	return Sandbox{
+		spec: spec,
+		base: NewArea(spec.Base.Entries...),
+		area: NewArea(layers...).Cut(closedForGood(spec.Denies, spec.Places.Own)...),
+	}, nil
 }
 
 func checkMounts(spec Spec) error {
@@ -105,8 +106,9 @@ func checkMounts(spec Spec) error {
 	return nil
 }
 
-// protect takes write access to the paths away where a mount gives it.
-func protect(area Area, paths []string) Area {
+// guarded returns the entries that take write access to the paths away where
+// a mount gives it.
+func guarded(area Area, paths []string) []Entry {
 	rule := Rule{Text: "protected: it decides about later runs"}
 	var kept []Entry
 	for _, p := range paths {
@@ -120,7 +122,7 @@ func protect(area Area, paths []string) Area {
 		}
 		kept = append(kept, Entry{Path: p, Access: e.Access.Meet(Read), Kind: Protected, Type: r.Type, Rule: rule, final: true})
 	}
-	return area.Overlay(kept...)
+	return kept
 }
 
 func bindAll(denies []Deny, mounts []Mount) []Deny {

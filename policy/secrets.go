@@ -51,9 +51,10 @@ func secretPaths(places Places) []string {
 	return paths
 }
 
-// hideSecrets masks the secrets that the mounts cover without naming them. A
-// mount that begins at a secret, or inside one, names it.
-func hideSecrets(area Area, spec Spec) Area {
+// secrets returns the entries that hide the secrets which the mounts cover
+// without naming them. A mount that begins at a secret, or inside one, names
+// it.
+func secrets(area Area, spec Spec) []Entry {
 	named := make(map[string]bool, len(spec.Mounts))
 	for _, m := range spec.Mounts {
 		named[m.Root] = true
@@ -68,5 +69,5 @@ func hideSecrets(area Area, spec Spec) Area {
 			hidden = append(hidden, e)
 		}
 	}
-	return area.Overlay(hidden...)
+	return hidden
 }
