@@ -98,8 +98,8 @@ func (b *builder) networkFlag(values []string) {
 	b.notYet(&NotAvailableError{Key: flagText("--net", values[0]), Fix: "--net lets the command reach every host"})
 }
 
-// envFlag reads --env NAME, --env 'PREFIX_*' and --env NAME=VALUE.
-func (b *builder) envFlag(s string) {
+// checkEnvFlag accepts --env NAME, --env 'PREFIX_*' and --env NAME=VALUE.
+func (b *builder) checkEnvFlag(s string) {
 	name, value, isSet := strings.Cut(s, "=")
 	check := checkEnvPattern
 	if isSet {
@@ -107,12 +107,16 @@ func (b *builder) envFlag(s string) {
 	}
 	switch m := check(name); {
 	case m != nil:
-		b.flagFault(m.fix, "--env %s: %s", show(name), m.what)
+		b.flagFault(m.fix, "%s: %s", flagText("--env", name), m.what)
 	case strings.IndexByte(value, 0) >= 0:
-		b.flagFault("", "--env %s: the value holds a NUL", name)
-	case isSet:
-		b.env.set(name, value)
-	default:
-		b.env.pass(name)
+		b.flagFault("", "%s: the value holds a NUL", flagText("--env", name))
 	}
+}
+
+func (e *environ) flag(s string) {
+	if name, value, isSet := strings.Cut(s, "="); isSet {
+		e.set(name, value)
+		return
+	}
+	e.pass(s)
 }

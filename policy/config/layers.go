@@ -1,6 +1,8 @@
 package config
 
 import (
+	"strings"
+
 	"github.com/sbx-run/sbx/policy"
 )
 
@@ -86,8 +88,8 @@ func values(list []Value[string]) []string {
 }
 
 func (b *builder) deny(o origin, pattern string) {
-	if _, m := expandHome(pattern, b.host.Places.Home); m != nil {
-		b.rootFault(o, nil, m.fix, "%s", m.what)
+	if o.dir == "" && strings.Contains(pattern, "/") && !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~") {
+		b.rootFault(o, nil, "give an absolute path", "the working directory is gone")
 		return
 	}
 	d, err := policy.ParseDeny(pattern, o.dir, b.host.Places.Home, o.rule())
@@ -126,7 +128,8 @@ func (b *builder) fileEnv(c *Config) {
 	}
 }
 
-// flags adds what the command line says, but for its variables (see build).
+// flags adds what the command line says; its variables are only checked here
+// (see build).
 func (b *builder) flags(f Flags) {
 	for _, p := range f.RO {
 		b.flagMount("--ro", p, policy.ReadOnly)
@@ -151,6 +154,9 @@ func (b *builder) flags(f Flags) {
 		b.later = nil // the flag replaces what the file asked for
 	}
 	b.networkFlag(f.Net)
+	for _, e := range f.Env {
+		b.checkEnvFlag(e)
+	}
 	for _, l := range f.Limits {
 		limits, err := SetLimit(b.limits, l)
 		if err != nil {

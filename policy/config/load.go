@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/sbx-run/sbx/policy"
 )
@@ -93,6 +94,26 @@ func (b *builder) misnamed() {
 	}
 }
 
+// guarded lists the files that decide about later runs: the one that this run
+// loaded, and what a search would find at the top of a writable root.
+func (b *builder) guarded(src *Source) []string {
+	var files []string
+	if src != nil {
+		files = append(files, src.Path)
+	}
+	for _, m := range b.mounts {
+		if m.Mode != policy.ReadAndWrite || m.Type != policy.TypeDir {
+			continue
+		}
+		for _, d := range discovered {
+			if p := join(m.Root, d.name); !slices.Contains(files, p) {
+				files = append(files, p)
+			}
+		}
+	}
+	return files
+}
+
 // inFile names the file in all faults.
 func inFile(name string, faults []*policy.ConfigError) []*policy.ConfigError {
 	for _, f := range faults {
@@ -159,14 +180,11 @@ func (b *builder) build(flags Flags, src *Source, c *Config) (Loaded, error) {
 		b.fileEnv(c)
 	}
 	for _, e := range flags.Env {
-		b.envFlag(e)
-	}
-	if err := b.err(); err != nil {
-		return Loaded{}, err
+		b.env.flag(e)
 	}
 	loaded := Loaded{Derive: flags.Derive, Warnings: b.warnings, later: b.later}
 	spec := policy.Spec{
-		Form: b.form, Mounts: b.mounts, Denies: b.denies, Links: b.links, Base: base, Places: b.host.Places,
+		Form: b.form, Mounts: b.mounts, Denies: b.denies, Links: b.links, Guarded: b.guarded(src), Base: base, Places: b.host.Places,
 		Network: b.network, Env: b.env.env, Limits: b.limits, RequireOS: b.requireOS,
 	}
 	if src != nil {
