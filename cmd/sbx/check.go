@@ -47,14 +47,11 @@ func (a *app) checkPaths(name string, op policy.Access) *cobra.Command {
 		Short: "Would a command be allowed to " + name + " these paths of the host?",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			loaded, err := f.load()
+			l, err := a.load(&f)
 			if err != nil {
 				return err
 			}
-			e, err := loaded.Sandbox.Effective().Expand()
-			if err != nil {
-				return err
-			}
+			e := l.effective
 			verdicts := make([]verdict, len(args))
 			for i, arg := range args {
 				if verdicts[i], err = judge(e, op, arg); err != nil {
@@ -106,11 +103,11 @@ func (a *app) checkConnect() *cobra.Command {
 		Short: "Would a command be allowed to reach these hosts?",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			loaded, err := f.load()
+			l, err := a.load(&f)
 			if err != nil {
 				return err
 			}
-			e := loaded.Sandbox.Effective()
+			e := l.effective
 			verdicts := make([]verdict, len(args))
 			for i, arg := range args {
 				h, err := policy.ParseHostRule(arg)

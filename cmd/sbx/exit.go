@@ -5,6 +5,7 @@ import (
 
 	"github.com/sbx-run/sbx/launcher"
 	"github.com/sbx-run/sbx/policy"
+	"github.com/sbx-run/sbx/policy/config"
 )
 
 // Exit codes. run passes the command's own status through, 128+n after signal
@@ -66,7 +67,11 @@ func errorKind(err error) string {
 		return "command"
 	case is[*launcher.SetupError](err):
 		return "setup"
-	case is[*policy.ConfigError](err), is[*policy.LinkedRootError](err), is[*policy.DuplicateRootError](err):
+	case is[*config.TrustError](err):
+		return "trust"
+	case is[*config.NotAvailableError](err):
+		return "not_available"
+	case is[*config.FaultsError](err), is[*policy.ConfigError](err), is[*policy.RequestError](err), is[*policy.LinkedRootError](err), is[*policy.DuplicateRootError](err):
 		return "config"
 	}
 	return "error"

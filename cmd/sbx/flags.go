@@ -72,16 +72,6 @@ func complete(cmd *cobra.Command) {
 	}
 }
 
-// load computes the policy that the flags, the files and the surroundings
-// name.
-func (f *policyFlags) load() (config.Loaded, error) {
-	host, err := surroundings()
-	if err != nil {
-		return config.Loaded{}, err
-	}
-	return config.Load(f.flags(), host)
-}
-
 func (f *policyFlags) flags() config.Flags {
 	flags := config.Flags{
 		Config: f.config, Worker: f.worker,

@@ -40,14 +40,11 @@ func (a *app) policyRender() *cobra.Command {
 system. A run makes the same mounts, but names their sources by descriptors.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			loaded, err := f.load()
+			l, err := a.load(&f)
 			if err != nil {
 				return err
 			}
-			e, err := loaded.Sandbox.Effective().Expand()
-			if err != nil {
-				return err
-			}
+			e := l.effective
 			return a.render(e, platform.Backend(backend))
 		},
 	}

@@ -54,17 +54,11 @@ func (a *app) policyShow() *cobra.Command {
 		Short: "Draw what a command would see, as a tree",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			loaded, err := f.load()
+			l, err := a.load(&f)
 			if err != nil {
 				return err
 			}
-			for _, w := range loaded.Warnings {
-				a.ui.warn("%s", w)
-			}
-			e, err := loaded.Sandbox.Effective().Expand()
-			if err != nil {
-				return err
-			}
+			e := l.effective
 			if a.json {
 				a.ui.object(show(e, f.worker))
 				return nil

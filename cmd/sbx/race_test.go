@@ -1,9 +1,11 @@
 package main_test
 
 import (
+	"math/rand/v2"
 	"os"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -29,8 +31,10 @@ func TestRootSwappedForLink(t *testing.T) {
 		for !stop.Load() {
 			_ = os.Rename(root, w.dir+"/real")
 			_ = os.Rename(w.dir+"/link", root)
+			time.Sleep(rand.N(1500 * time.Microsecond))
 			_ = os.Rename(root, w.dir+"/link")
 			_ = os.Rename(w.dir+"/real", root)
+			time.Sleep(rand.N(1500 * time.Microsecond))
 		}
 	}()
 	counts := map[string]int{}

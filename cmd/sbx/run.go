@@ -96,20 +96,14 @@ func (a *app) plan(f runFlags) (platform.Plan, error) {
 	if f.timeout < 0 || f.policy.set.Changed("timeout") && f.timeout == 0 {
 		return platform.Plan{}, &usageError{err: errors.New("--timeout: want a time above zero, such as 30s"), verb: "sbx run"}
 	}
-	loaded, err := f.policy.load()
+	l, err := a.load(&f.policy)
 	if err != nil {
 		return platform.Plan{}, err
 	}
-	for _, w := range loaded.Warnings {
-		a.ui.note("%s", w)
-	}
-	if err := loaded.Ready(); err != nil {
+	if err := l.Ready(); err != nil {
 		return platform.Plan{}, err
 	}
-	e, err := loaded.Sandbox.Effective().Expand()
-	if err != nil {
-		return platform.Plan{}, err
-	}
+	e := l.effective
 	plan, err := platform.Choose(e, platform.Request{
 		Backend:  platform.Backend(f.backend),
 		Path:     os.Getenv("PATH"),
