@@ -69,6 +69,7 @@ var Actions = []Row{
 	{"rename", "rename, renameatx_np", "srt#8: mv of a read-denied file was stopped by denying unlink", rename},
 	{"link", "link, linkat", "operation table; others deny file-link against aliases", link("file-link")},
 	{"clone", "clonefile, fclonefileat", "operation table; inferred", link("file-clone")},
+	{"clone-tree", "clonefile of a directory", "man page: it copies the hierarchy; which paths are checked is inferred", cloneTree},
 	{"chmod", "chmod, fchmod", "Homebrew tests: file-write-mode", onPath("file-write-mode")},
 	{"chmod-setuid", "chmod with S_ISUID or S_ISGID", "Homebrew and Nix deny file-write-setugid", onPath("file-write-mode", "file-write-setugid")},
 	{"chown", "chown", "operation table; inferred", onPath("file-write-owner")},
@@ -155,6 +156,12 @@ func link(op string) func(Action) []Query {
 	}
 }
 
+// cloneTree asks about the directory alone, as the least a kernel might check.
+func cloneTree(a Action) []Query {
+	a.Type = "DIRECTORY"
+	return link("file-clone")(a)
+}
+
 func inet(a Action) Query {
 	domain := "AF_INET"
 	if a.Addr.Addr().Is6() {
@@ -224,7 +231,7 @@ func ParseAction(words []string) (Action, error) {
 	}
 	want := 1
 	switch a.Name {
-	case "rename", "link", "clone", "connect", "bind", "listen":
+	case "rename", "link", "clone", "clone-tree", "connect", "bind", "listen":
 		want = 2
 	}
 	if len(rest) != want {

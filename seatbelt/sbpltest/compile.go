@@ -280,7 +280,7 @@ func (c *compiler) oneString(kind, text string, n Node) (filter, error) {
 	case needs(kind) == takesPath && !strings.HasPrefix(text, "/"):
 		return f, c.fail(n, "path %q is not absolute", text)
 	case kind == "subpath":
-		f.under = strings.TrimSuffix(text, "/") + "/"
+		f.under, f.belowFold = strings.TrimSuffix(text, "/")+"/", strings.TrimSuffix(f.fold, "/")+"/"
 	}
 	return f, nil
 }

@@ -9,13 +9,14 @@ import (
 
 // filter is one compiled condition of a rule.
 type filter struct {
-	kind  string // canonical name
-	text  string // argument, when it is one string or symbol
-	fold  string // text in lower case, for path filters
-	under string // fold + "/", for subpath
-	re    *regexp.Regexp
-	reCI  *regexp.Regexp
-	never bool // a pattern that is accepted and matches nothing
+	kind      string // canonical name
+	text      string // argument, when it is one string or symbol
+	fold      string // text in lower case, for path filters
+	under     string // text + "/", for subpath
+	belowFold string // fold + "/"
+	re        *regexp.Regexp
+	reCI      *regexp.Regexp
+	never     bool // a pattern that is accepted and matches nothing
 
 	unix bool   // local/remote: AF_UNIX only
 	via  string // local/remote: tcp, udp or "" for both
@@ -65,8 +66,7 @@ func (f *filter) matches(o *object) bool {
 func (f *filter) matchesPath(o *object) bool {
 	path, text, under, re := o.Path, f.text, f.under, f.re
 	if o.folded != "" {
-		path, text, re = o.folded, f.fold, f.reCI
-		under = strings.ToLower(under)
+		path, text, under, re = o.folded, f.fold, f.belowFold, f.reCI
 	}
 	switch f.kind {
 	case "path":

@@ -147,7 +147,12 @@ func (l *linter) path(r *rule, f *filter) {
 	}
 }
 
-func isMetadataOnly(r *rule) bool { return len(r.ops) == 1 && r.ops[0] == "file-read-metadata" }
+// isMetadataOnly reports a rule that lets a path be looked at and no more.
+func isMetadataOnly(r *rule) bool {
+	return !slices.ContainsFunc(r.ops, func(op string) bool {
+		return op != "file-read-metadata" && op != "file-test-existence"
+	})
+}
 
 // rootDirectory wants (allow file-read* (literal "/")): without it programs
 // abort in dyld on macOS 26.

@@ -120,6 +120,7 @@ process-info-pidinfo process-info*
 process-info-rusage process-info*
 process-info-setcontrol process-info*
 pseudo-tty default
+nvram* default allow
 signal default
 sysctl* default
 sysctl-read sysctl*
