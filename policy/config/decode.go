@@ -209,11 +209,11 @@ func (d *decoder) paths(n *node) []Mount {
 		}
 		m := Mount{Pos: key.Pos, Name: key.text}
 		if value.shape == scalar && value.sort == text && value.odd == "" {
-			d.fault(value.Pos, "write "+key.text+": {root: "+value.text+"}", "%s: want a table of keys, got %s", key.text, value.kind())
+			d.fault(value.Pos, "write {root: "+show(value.text)+"}", "%s: want a table of keys, got %s", show(key.text), value.kind())
 			return
 		}
-		if object(d, value, key.text, mountFields(), &m) && !m.Root.Given() {
-			d.fault(key.Pos, "write "+key.text+": {root: ./"+key.text+"}", "mount %s has no root", quote(key.text))
+		if object(d, value, show(key.text), mountFields(), &m) && !m.Root.Given() {
+			d.fault(key.Pos, "write {root: "+show("./"+key.text)+"}", "mount %s has no root", quote(key.text))
 		}
 		mounts = append(mounts, m)
 	})
@@ -241,7 +241,7 @@ func (d *decoder) path(n *node, name string) Value[string] {
 	case v.V == "":
 		d.fault(v.Pos, "write . for the directory of the file", "%s: an empty path", name)
 	case strings.HasPrefix(v.V, "~") && v.V != "~" && !strings.HasPrefix(v.V, "~/"):
-		d.fault(v.Pos, "write the path itself; ./"+v.V+" if it is a name here", "%s: only ~ and ~/ stand for a home", name)
+		d.fault(v.Pos, "write the path itself; "+show("./"+v.V)+" if it is a name here", "%s: only ~ and ~/ stand for a home", name)
 	}
 	return v
 }

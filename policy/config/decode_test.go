@@ -199,6 +199,13 @@ func FuzzDecode(f *testing.F) {
 			f.Add(text, uint8(kindOf(file)))
 		}
 	}
+	for _, text := range []string{
+		`sandbox: {paths: {"a\e": "b\e", "c\n": {d: 1}, "e\r": {}}}`, `sandbox: {root: "~\e/x", readonly: "\n"}`,
+		`sandbox: {root: {path: ., suffixes: ["x\e"]}}`, `workers: {"a\n": {restrict: "~\n"}, "b\e": 1}`,
+		`sandbox: {root: ., network: {allow: ["\e://a"]}, env: {pass: ["\n"], set: {"\e": x, A: [1]}}}`,
+	} {
+		f.Add([]byte(text), uint8(config.Project))
+	}
 	f.Fuzz(func(t *testing.T, text []byte, kind uint8) {
 		c, faults := config.Decode(text, config.Kind(kind%3))
 		if (c == nil) != (len(faults) > 0) {

@@ -12,7 +12,7 @@ func (d *decoder) workers(n *node) Workers {
 			d.fault(key.Pos, nameFix(key.text),
 				"worker name %s: want two or more of A-Z a-z 0-9 . _ -, the first a letter or digit", quote(key.text))
 		}
-		if object(d, value, key.text, workerFields(), &one) {
+		if object(d, value, show(key.text), workerFields(), &one) {
 			d.checkWorker(value, one)
 		}
 		w.List = append(w.List, one)

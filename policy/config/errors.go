@@ -3,8 +3,6 @@ package config
 import (
 	"fmt"
 	"strings"
-
-	"github.com/sbx-run/sbx/policy"
 )
 
 // NotAvailableError reports something that the grammar knows and that this
@@ -49,12 +47,12 @@ func (e *TrustError) Error() string {
 			what[i] += fmt.Sprintf(" (line %d)", n.Line)
 		}
 	}
-	return fmt.Sprintf("%s asks for more than a file may grant that nobody named or trusted: %s", e.File, strings.Join(what, "; "))
+	return fmt.Sprintf("%s asks for more than a file may grant that nobody named or trusted: %s", show(e.File), strings.Join(what, "; "))
 }
 
 // Hint says how to trust the file.
 func (e *TrustError) Hint() string {
-	return "read the file; if you agree with it: sbx trust " + policy.ShellQuote(e.File)
+	return "read the file; if you agree with it: sbx trust " + show(e.File)
 }
 
 // Warning is something that the user should know and that changes nothing.

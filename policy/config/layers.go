@@ -47,6 +47,10 @@ func (b *builder) fileMount(src *Source, s *Sandbox, m Mount) {
 	if !ok {
 		return
 	}
+	if m.Name == "/" && r.Type != policy.TypeDir {
+		b.rootFault(o, nil, "write paths: {name: {root: "+show(m.Root.V)+"}}", "%s is a file: the root form takes a directory", show(m.Root.V))
+		return
+	}
 	if !policy.Contains(src.dir, r.Path) {
 		b.outside = append(b.outside, Need{Pos: m.Root.Pos, What: text})
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -72,7 +71,7 @@ func countOf(to *int64, s string, most int64) *mismatch {
 func SetLimit(l policy.Limits, assignment string) (policy.Limits, *policy.ConfigError) {
 	name, value, ok := strings.Cut(assignment, "=")
 	if !ok {
-		return l, &policy.ConfigError{Message: fmt.Sprintf("--limit %s: want NAME=VALUE", assignment), Fix: "for example --limit memory=1GiB"}
+		return l, &policy.ConfigError{Message: flagText("--limit", assignment) + ": want NAME=VALUE", Fix: "for example --limit memory=1GiB"}
 	}
 	names := []string{}
 	for _, spec := range limitSpecs() {
@@ -81,7 +80,7 @@ func SetLimit(l policy.Limits, assignment string) (policy.Limits, *policy.Config
 			continue
 		}
 		if m := spec.set(&l, value); m != nil {
-			return l, &policy.ConfigError{Message: fmt.Sprintf("--limit %s: %s", assignment, m.what), Fix: m.fix}
+			return l, &policy.ConfigError{Message: flagText("--limit", assignment) + ": " + m.what, Fix: m.fix}
 		}
 		return l, nil
 	}
@@ -89,5 +88,5 @@ func SetLimit(l policy.Limits, assignment string) (policy.Limits, *policy.Config
 	if fix == "" {
 		fix = "limits are " + strings.Join(sorted(names), ", ")
 	}
-	return l, &policy.ConfigError{Message: fmt.Sprintf("--limit %s: unknown limit %s", assignment, quote(name)), Fix: fix}
+	return l, &policy.ConfigError{Message: flagText("--limit", assignment) + ": unknown limit " + quote(name), Fix: fix}
 }

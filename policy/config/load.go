@@ -193,6 +193,8 @@ func (b *builder) build(flags Flags, src *Source, c *Config) (Loaded, error) {
 		spec.Sources = append(spec.Sources, src.Name)
 	}
 	spec.Sources = append(spec.Sources, flags.written()...)
-	loaded.Sandbox, err = policy.New(spec)
-	return loaded, err
+	if loaded.Sandbox, err = policy.New(spec); err != nil {
+		return Loaded{}, err
+	}
+	return loaded, nil
 }

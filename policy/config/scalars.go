@@ -201,7 +201,7 @@ func (d *decoder) suffixes(n *node, name string) []Value[string] {
 		}
 		fix := ""
 		if dotted := "." + strings.TrimLeft(v.V, "*."); isSuffix(dotted) {
-			fix = "write " + dotted
+			fix = "write " + show(dotted)
 		}
 		d.fault(v.Pos, fix, "%s: want the end of a name, from a dot on, got %s", name, quote(v.V))
 	}

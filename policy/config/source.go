@@ -54,10 +54,10 @@ func find(flags Flags, host Host) (*Source, error) {
 			}
 		}
 	}
-	if host.UserFile != "" {
-		if _, err := os.Lstat(host.UserFile); err == nil || !errors.Is(err, fs.ErrNotExist) {
-			return named(host.UserFile, host)
-		}
+	// A user's file that cannot be looked at, as after sudo -u with another's
+	// HOME, grants nothing; that is what a run without it grants.
+	if _, err := os.Lstat(host.UserFile); err == nil {
+		return named(host.UserFile, host)
 	}
 	return nil, nil
 }
@@ -109,7 +109,7 @@ func named(written string, host Host) (*Source, error) {
 	if err != nil {
 		return nil, readError(written, err)
 	}
-	s := &Source{Name: show(written), Path: file.Path, Kind: kindOf(file.Path, host), dir: dir.Path}
+	s := &Source{Name: written, Path: file.Path, Kind: kindOf(file.Path, host), dir: dir.Path}
 	for _, l := range file.Links {
 		s.Links = append(s.Links, l.Path)
 	}
