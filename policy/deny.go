@@ -23,7 +23,7 @@ type Deny struct {
 	name    string   // pattern for one component; empty if glob is set
 	glob    string   // absolute pattern for whole paths
 	literal string   // the one path that glob names, if it is no pattern
-	real    string   // glob with the links of its fixed beginning followed, if there are any
+	real    string   // literal, or glob, with the links of its fixed beginning followed; empty if there are none
 	scope   []string // for a name: the outermost roots below which it counts, sorted; nil is anywhere
 }
 
@@ -140,10 +140,13 @@ func (d Deny) bind(mounts []Mount) Deny {
 		d.scope = outermostRoots(mounts)
 		return d
 	}
-	if base, pattern := doublestar.SplitPattern(d.glob); d.literal == "" {
-		if r, err := Resolve(base); err == nil && r.Path != base {
-			d.real = join(escapeGlob(r.Path), pattern)
-		}
+	if d.literal != "" {
+		d.real = escapeGlob(hiddenEntry(d.literal, d.Rule).Path)
+		return d
+	}
+	base, pattern := doublestar.SplitPattern(d.glob)
+	if r, err := Resolve(base); err == nil && r.Path != base {
+		d.real = join(escapeGlob(r.Path), pattern)
 	}
 	return d
 }

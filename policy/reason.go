@@ -24,10 +24,14 @@ type narrowing struct {
 
 // refuse explains why op is not in the entry's access.
 func (e Effective) refuse(op Access, p string, entry Entry) Decision {
-	if entry.final {
-		return Decision{Entry: entry, Reason: reason(op, entry), refusal: byFinalRule}
+	if rule, ok := e.closedForGood(p); ok && !entry.final {
+		entry = Entry{Path: p, Kind: Hidden, Type: entry.Type, Rule: rule, final: true}
 	}
 	d := Decision{Entry: entry, Reason: reason(op, entry)}
+	if entry.final {
+		d.refusal = byFinalRule
+		return d
+	}
 	for n := e.narrowed; n != nil; n = n.up {
 		if n.closed.Has(op) {
 			d.refusal = byDerivation
@@ -38,6 +42,22 @@ func (e Effective) refuse(op Access, p string, entry Entry) Decision {
 		}
 	}
 	return d
+}
+
+// closedForGood finds the final rule for p where nothing is granted around it:
+// the Area needs no entry for it then.
+func (e Effective) closedForGood(p string) (Rule, bool) {
+	for i := range e.Denies {
+		if d := &e.Denies[i]; d.literal != "" && d.covers(p) {
+			return d.Rule, true
+		}
+	}
+	for _, own := range e.Places.Own {
+		if Contains(own, p) {
+			return ownRule, true
+		}
+	}
+	return Rule{}, false
 }
 
 // unseen refuses a path that leads through a place which the sandbox does not

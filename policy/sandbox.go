@@ -133,6 +133,8 @@ func bindAll(denies []Deny, mounts []Mount) []Deny {
 	return bound
 }
 
+var ownRule = Rule{Text: "sbx's own files"}
+
 // closedForGood returns the entries that no layer reopens: what literal denies
 // name, and sbx's own files. Patterns are matched when a question is asked.
 func closedForGood(denies []Deny, own []string) []Entry {
@@ -148,7 +150,7 @@ func closedForGood(denies []Deny, own []string) []Entry {
 		}
 	}
 	for _, p := range own {
-		add(p, Rule{Text: "sbx's own files"})
+		add(p, ownRule)
 	}
 	return closed
 }
