@@ -32,41 +32,41 @@ type Config struct {
 // except in a user file, where both may be missing.
 type Sandbox struct {
 	Pos
-	Root        *Mount // root form
-	Paths       []Mount
-	PathsAt     Pos
-	Readonly    Value[bool]
-	Deny        []Value[string]
-	System      Value[policy.SystemBase]
-	Presets     []Value[string]
-	Network     Network
+	Root        *Mount                   // root form; nil where paths is given
+	Paths       []Mount                  // path form, in file order
+	PathsAt     Pos                      // given even if paths is empty
+	Readonly    Value[bool]              // default false; true binds every mount
+	Deny        []Value[string]          // patterns as written
+	System      Value[policy.SystemBase] // default minimal
+	Presets     []Value[string]          // known names, each once
+	Network     Network                  // default off
 	Env         Env
 	Limits      Limits
-	RequireOS   Value[bool] // default true
-	Dynamic     Value[bool]
+	RequireOS   Value[bool] // default true: no kernel enforcement, no run
+	Dynamic     Value[bool] // default false: nothing is granted while the command runs
 	UnixSockets UnixSockets
-	Protect     Value[Protect]
+	Protect     Value[Protect] // default existing
 }
 
 // Mount is one entry of paths, or the root of the root form (Name "/").
 type Mount struct {
 	Pos
 	Name          string
-	Root          Value[string]
-	Mode          Value[policy.Mode] // default ro
-	Readonly      Value[bool]        // root form only
-	Suffixes      []Value[string]
-	MaxFileBytes  Value[int64]
-	ReadApproval  Value[bool] // default false
-	WriteApproval Value[bool] // default true
-	Optional      Value[bool]
+	Root          Value[string]      // as written: relative to the file's directory, "~" is the home
+	Mode          Value[policy.Mode] // default ro; the root form has Readonly instead
+	Readonly      Value[bool]        // root form only; default false
+	Suffixes      []Value[string]    // each from its dot on; none allows all names
+	MaxFileBytes  Value[int64]       // default 0: no limit
+	ReadApproval  Value[bool]        // default false
+	WriteApproval Value[bool]        // default true
+	Optional      Value[bool]        // default false: a missing root is an error
 }
 
 // Network is the network key in one of its forms.
 type Network struct {
 	Pos
 	Mode        policy.NetworkMode
-	Allow, Deny []Value[policy.HostRule]
+	Allow, Deny []Value[policy.HostRule] // with NetworkList alone; deny wins
 }
 
 // Env says which variables reach the command.
@@ -109,6 +109,7 @@ const (
 // String gives the spelling of the configuration.
 func (p Protect) String() string { return protectNames[p] }
 
+// protectNames are in the order of the Protect values.
 var protectNames = [...]string{"existing", "strict"}
 
 // Workers is the workers block.
@@ -122,11 +123,11 @@ type Workers struct {
 type Worker struct {
 	Pos
 	Name       string
-	Restrict   Value[string]
-	Readonly   Value[bool]
-	Inherit    Value[bool]
-	AllowRead  *Strings
-	AllowWrite *Strings
+	Restrict   Value[string] // sandbox path; applied before the lists
+	Readonly   Value[bool]   // false asks for writes, which a read-only program refuses
+	Inherit    Value[bool]   // true: start with all of the program's access
+	AllowRead  *Strings      // sandbox paths
+	AllowWrite *Strings      // sandbox paths; readable too where AllowRead is nil
 	Deny       []Value[string]
 	Network    Network
 	Limits     Limits

@@ -25,6 +25,7 @@ func Decode(data []byte, kind Kind) (*Config, []*policy.ConfigError) {
 	return c, nil
 }
 
+// file picks the keys that a file of this kind may hold at its top.
 func (d *decoder) file(root *node, c *Config) {
 	switch d.kind {
 	case Program:
@@ -55,6 +56,7 @@ func (d *decoder) program(root *node, c *Config) {
 	object(d, own, "the file", []field[Config]{{"sandbox", (*decoder).sandboxKey}}, c)
 }
 
+// fileFields are the top-level keys of every file but a program's.
 func fileFields() []field[Config] {
 	return []field[Config]{
 		{"version", func(d *decoder, n *node, c *Config) {
@@ -68,10 +70,14 @@ func fileFields() []field[Config] {
 	}
 }
 
+// refuseWorkspace keeps a repository from moving the user's workspace: the key
+// counts in the user's file alone.
 func refuseWorkspace(d *decoder, n *node, _ *Config) {
 	d.fault(n.Pos, "move it to ~/.config/sbx/config.yaml", "workspace belongs to the user, not to a project")
 }
 
+// sandboxKey reads the sandbox block. What is said to be missing is said only
+// where the block has no other fault: a misspelt "root" is not a second one.
 func (d *decoder) sandboxKey(n *node, c *Config) {
 	s := &Sandbox{Pos: n.Pos}
 	whole := object(d, n, "sandbox", sandboxFields(), s)
@@ -87,6 +93,8 @@ func (d *decoder) sandboxKey(n *node, c *Config) {
 	}
 }
 
+// later returns the place that a reader reaches last: a contradiction shows
+// where its second half stands.
 func later(a, b Pos) Pos {
 	if a.Line > b.Line || a.Line == b.Line && a.Col > b.Col {
 		return a
@@ -94,6 +102,7 @@ func later(a, b Pos) Pos {
 	return b
 }
 
+// sandboxFields are the keys of the sandbox block.
 func sandboxFields() []field[Sandbox] {
 	return []field[Sandbox]{
 		{"root", func(d *decoder, n *node, s *Sandbox) { s.Root = d.root(n) }},
@@ -133,6 +142,8 @@ func (d *decoder) denies(n *node) []Value[string] {
 	return values
 }
 
+// presets checks the names here, so that a file with an unknown preset is
+// faulty on every machine.
 func (d *decoder) presets(n *node) []Value[string] {
 	values := d.strings(n, "presets")
 	seen := make(map[string]bool, len(values))
@@ -149,6 +160,7 @@ func (d *decoder) presets(n *node) []Value[string] {
 	return values
 }
 
+// sockets reads a list of paths, or the word private for none.
 func (d *decoder) sockets(n *node) UnixSockets {
 	u := UnixSockets{Pos: n.Pos}
 	if n.shape == scalar && n.text == "private" && d.plain(n, "unix_sockets") {
@@ -176,6 +188,8 @@ func (d *decoder) root(n *node) *Mount {
 	return m
 }
 
+// rootFields are the keys of the root form's table. "root" is another spelling
+// of "path", which older files use.
 func rootFields() []field[Mount] {
 	setPath := func(d *decoder, n *node, m *Mount) {
 		if m.Root.Given() {
@@ -193,6 +207,8 @@ func rootFields() []field[Mount] {
 	}
 }
 
+// paths reads the mounts in file order. An empty table is a sandbox that
+// grants nothing, unlike none at all, which is more likely a slip.
 func (d *decoder) paths(n *node) []Mount {
 	if n.shape == list {
 		d.fault(n.Pos, "write paths: {name: {root: ./path}}", "paths: want a table of names, got a list")
@@ -220,6 +236,7 @@ func (d *decoder) paths(n *node) []Mount {
 	return mounts
 }
 
+// mountFields are the keys of one mount.
 func mountFields() []field[Mount] {
 	return []field[Mount]{
 		{"root", func(d *decoder, n *node, m *Mount) { m.Root = d.path(n, "root") }},

@@ -22,6 +22,7 @@ func (d *decoder) network(n *node) Network {
 	return net
 }
 
+// networkFields are the keys of the network table.
 func networkFields() []field[Network] {
 	return []field[Network]{
 		{"allow", func(d *decoder, n *node, net *Network) { net.Allow = d.hosts(n, "allow") }},
@@ -29,6 +30,8 @@ func networkFields() []field[Network] {
 	}
 }
 
+// hosts reads host rules. An empty list is refused: whether it means nothing
+// or everything, two readers would answer differently.
 func (d *decoder) hosts(n *node, name string) []Value[policy.HostRule] {
 	rules := []Value[policy.HostRule]{}
 	if n.shape == list && len(n.items) == 0 {
@@ -62,6 +65,7 @@ func hostFix(s string) string {
 	return "write " + rest
 }
 
+// envFields are the keys of the env block.
 func envFields() []field[Env] {
 	return []field[Env]{
 		{"pass", func(d *decoder, n *node, e *Env) {
@@ -76,6 +80,8 @@ func envFields() []field[Env] {
 	}
 }
 
+// variables reads names with values. A value is text: YAML readers disagree on
+// what 010 or yes turn into.
 func (d *decoder) variables(n *node) []Variable {
 	if !d.want(n, table, "set", "a table of variables") {
 		return nil
@@ -135,6 +141,8 @@ func (d *decoder) limits(n *node) Limits {
 	return l
 }
 
+// limitFields are the keys of the limits block: the limits that the command
+// line knows too, and strict.
 func limitFields() []field[Limits] {
 	fields := []field[Limits]{
 		{"strict", func(d *decoder, n *node, l *Limits) { l.Strict = d.bool(n, "strict").V }},

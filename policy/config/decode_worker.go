@@ -20,6 +20,7 @@ func (d *decoder) workers(n *node) Workers {
 	return w
 }
 
+// workerFields are the keys of one worker. All of them narrow.
 func workerFields() []field[Worker] {
 	return []field[Worker]{
 		{"restrict", func(d *decoder, n *node, w *Worker) { w.Restrict = d.sandboxPath(n, "restrict") }},
@@ -44,12 +45,15 @@ func (d *decoder) checkWorker(n *node, w Worker) {
 	}
 }
 
+// sandboxPath reads a path as the tools name it, not a path of the host.
 func (d *decoder) sandboxPath(n *node, name string) Value[string] {
 	v := d.string(n, name)
 	d.checkSandboxPath(v, name)
 	return v
 }
 
+// sandboxPaths keeps an empty list apart from none: the one allows nothing,
+// the other does not restrict.
 func (d *decoder) sandboxPaths(n *node, name string) *Strings {
 	s := &Strings{Pos: n.Pos, Items: d.strings(n, name)}
 	for _, v := range s.Items {
@@ -72,6 +76,8 @@ func (d *decoder) checkSandboxPath(v Value[string], name string) {
 	}
 }
 
+// hasDotDot reports whether a component is "..", in both spellings of a
+// sandbox path: mount/a/b and mount:a/b.
 func hasDotDot(p string) bool {
 	for rest := p; rest != ""; {
 		name := rest
@@ -89,12 +95,14 @@ func hasDotDot(p string) bool {
 	return false
 }
 
+// attachments reads the bounds of what a caller hands on.
 func (d *decoder) attachments(n *node) *Attachments {
 	a := &Attachments{Pos: n.Pos}
 	object(d, n, "attachments", attachmentFields(), a)
 	return a
 }
 
+// attachmentFields are the keys of the attachments block.
 func attachmentFields() []field[Attachments] {
 	return []field[Attachments]{
 		{"max_count", func(d *decoder, n *node, a *Attachments) { a.MaxCount = d.count(n, "max_count", maxBytes) }},
@@ -110,6 +118,7 @@ func (d *decoder) workspace(n *node, c *Config) {
 	c.Workspace = w
 }
 
+// workspaceFields are the keys of the workspace block.
 func workspaceFields() []field[Workspace] {
 	return []field[Workspace]{
 		{"root", func(d *decoder, n *node, w *Workspace) { w.Root = d.path(n, "root") }},
@@ -119,6 +128,7 @@ func workspaceFields() []field[Workspace] {
 	}
 }
 
+// workspaceRules keeps the order of the file: the first match wins.
 func (d *decoder) workspaceRules(n *node) []WorkspaceRule {
 	if !d.want(n, list, "allow", "a list of rules") {
 		return nil
@@ -134,6 +144,7 @@ func (d *decoder) workspaceRules(n *node) []WorkspaceRule {
 	return rules
 }
 
+// ruleFields are the keys of one workspace rule.
 func ruleFields() []field[WorkspaceRule] {
 	return []field[WorkspaceRule]{
 		{"path", func(d *decoder, n *node, r *WorkspaceRule) { r.Path = d.path(n, "path") }},

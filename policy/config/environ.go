@@ -11,6 +11,8 @@ import (
 // is said last about a name counts.
 type environ struct{ env policy.Environment }
 
+// pass lets the caller's variables through that match; a value set before
+// would hide them.
 func (e *environ) pass(pattern string) {
 	e.env.Set = slices.DeleteFunc(e.env.Set, func(v policy.Variable) bool {
 		ok, err := path.Match(pattern, v.Name)
@@ -21,6 +23,8 @@ func (e *environ) pass(pattern string) {
 	}
 }
 
+// set gives a variable a value of its own. A pattern that would also pass the
+// caller's value stays: the launcher lets values win over it.
 func (e *environ) set(name, value string) {
 	e.env.Pass = slices.DeleteFunc(e.env.Pass, func(p string) bool { return p == name })
 	e.env.Set = slices.DeleteFunc(e.env.Set, func(v policy.Variable) bool { return v.Name == name })

@@ -14,6 +14,7 @@ type NotAvailableError struct {
 	Fix string
 }
 
+// Error names the place and the key.
 func (e *NotAvailableError) Error() string {
 	if e.File == "" {
 		return e.Key + " is not available yet"
@@ -39,6 +40,7 @@ type TrustError struct {
 	Needs  []Need
 }
 
+// Error lists everything that needs approval, on one line.
 func (e *TrustError) Error() string {
 	what := make([]string, len(e.Needs))
 	for i, n := range e.Needs {

@@ -14,6 +14,7 @@ import (
 // fault is one error at a place; the file is added where it is known.
 type fault = policy.ConfigError
 
+// newFault makes a fault at a place; fix may be empty.
 func newFault(at Pos, fix, format string, args ...any) *fault {
 	return &fault{Line: at.Line, Col: at.Col, Message: fmt.Sprintf(format, args...), Fix: fix}
 }

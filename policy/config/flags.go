@@ -62,6 +62,7 @@ func envNames(env []string) []string {
 	return names
 }
 
+// flagText spells a flag for rules and messages, so that it can be pasted.
 func flagText(name, value string) string { return name + " " + show(value) }
 
 // networkFlag reads --net. Hosts make an allow-list; "on" and "off" stand
@@ -113,6 +114,7 @@ func (b *builder) checkEnvFlag(s string) {
 	}
 }
 
+// flag applies one --env that checkEnvFlag has accepted.
 func (e *environ) flag(s string) {
 	if name, value, isSet := strings.Cut(s, "="); isSet {
 		e.set(name, value)

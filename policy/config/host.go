@@ -13,6 +13,7 @@ type Host struct {
 	Trusted func(path, sha256 string) bool
 }
 
+// lookup asks the caller's environment.
 func (h Host) lookup(name string) (string, bool) {
 	if h.Env == nil {
 		return "", false
@@ -20,6 +21,7 @@ func (h Host) lookup(name string) (string, bool) {
 	return h.Env(name)
 }
 
+// trusted asks the user's approvals; without any, nothing is trusted.
 func (h Host) trusted(path, sha256 string) bool {
 	return h.Trusted != nil && h.Trusted(path, sha256)
 }

@@ -98,3 +98,13 @@ func TestShow(t *testing.T) {
 		assert.Equal(t, want, show(p))
 	}
 }
+
+func TestFaultsErrorSpeaksForAll(t *testing.T) {
+	one := &policy.ConfigError{File: "a", Line: 1, Col: 2, Message: "x"}
+	two := &policy.ConfigError{Message: "y", Fix: "do z"}
+	err := &FaultsError{Faults: []*policy.ConfigError{one, two}}
+	assert.EqualError(t, err, "a:1:2: x\ny")
+	assert.Equal(t, "do z", err.Hint())
+	assert.ErrorIs(t, err, two)
+	assert.Empty(t, (&FaultsError{Faults: []*policy.ConfigError{one}}).Hint())
+}

@@ -83,6 +83,7 @@ func (m Mount) access(s *Sandbox) policy.Mode {
 	return m.Mode.V
 }
 
+// values drops the places.
 func values(list []Value[string]) []string {
 	var all []string
 	for _, v := range list {
@@ -91,6 +92,7 @@ func values(list []Value[string]) []string {
 	return all
 }
 
+// deny adds a pattern that counts from the origin's directory.
 func (b *builder) deny(o origin, pattern string) {
 	if o.dir == "" && strings.Contains(pattern, "/") && !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~") {
 		b.rootFault(o, nil, "give an absolute path", "the working directory is gone")
@@ -104,6 +106,8 @@ func (b *builder) deny(o origin, pattern string) {
 	b.denies = append(b.denies, d)
 }
 
+// fileNetwork sets the network. A list of hosts is kept, so that it can be
+// shown and checked; Ready keeps it from being run without enforcement.
 func (b *builder) fileNetwork(src *Source, n Network) {
 	if !n.Given() {
 		return
@@ -120,6 +124,7 @@ func (b *builder) fileNetwork(src *Source, n Network) {
 	}
 }
 
+// fileEnv adds the file's variables after those of its presets.
 func (b *builder) fileEnv(c *Config) {
 	if c.Sandbox == nil {
 		return
@@ -171,6 +176,7 @@ func (b *builder) flags(f Flags) {
 	}
 }
 
+// presetFlag adds a preset that the file does not name already.
 func (b *builder) presetFlag(name string) {
 	p, ok := presetNamed(name)
 	if !ok {

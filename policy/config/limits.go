@@ -24,6 +24,7 @@ const (
 	mostOpenFiles = 1 << 30
 )
 
+// limitSpecs are all limits with a value.
 func limitSpecs() []limitSpec {
 	return []limitSpec{
 		{"timeout", "a duration such as 30s", false, func(l *policy.Limits, s string) *mismatch { return duration(&l.Timeout, s, 1) }},
@@ -50,6 +51,7 @@ func duration(to *time.Duration, s string, unit time.Duration) *mismatch {
 	return nil
 }
 
+// bytesOf sets a limit in bytes.
 func bytesOf(to *int64, s string) *mismatch {
 	v, m := parseSize(s)
 	if m == nil {
@@ -58,6 +60,7 @@ func bytesOf(to *int64, s string) *mismatch {
 	return m
 }
 
+// countOf sets a limit that is a number from 1 to most.
 func countOf(to *int64, s string, most int64) *mismatch {
 	v, m := parseCount(s, most)
 	if m == nil {

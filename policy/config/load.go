@@ -143,21 +143,26 @@ type builder struct {
 	later    []*NotAvailableError
 }
 
+// chosenPreset is a preset and the line or flag that asked for it.
 type chosenPreset struct {
 	preset
 	rule policy.Rule
 }
 
+// warn records what the user should know; fix may be empty.
 func (b *builder) warn(fix, format string, args ...any) {
 	b.warnings = append(b.warnings, Warning{Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
+// flagFault records a fault of the command line, which has no place.
 func (b *builder) flagFault(fix, format string, args ...any) {
 	b.faults = append(b.faults, newFault(Pos{}, fix, format, args...))
 }
 
+// notYet records what Ready refuses.
 func (b *builder) notYet(e *NotAvailableError) { b.later = append(b.later, e) }
 
+// err returns all faults so far as one error, or nil.
 func (b *builder) err() error {
 	if len(b.faults) == 0 {
 		return nil

@@ -21,6 +21,7 @@ type origin struct {
 	dir     string // canonical directory that relative roots count from
 }
 
+// rule is what decisions that follow from this origin name.
 func (o origin) rule() policy.Rule {
 	return policy.Rule{File: o.file, Line: o.at.Line, Text: o.text}
 }
@@ -73,6 +74,7 @@ func (b *builder) rootFault(o origin, cause error, fix, format string, args ...a
 	}
 }
 
+// cause drops the operation and path that a message says in its own words.
 func cause(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

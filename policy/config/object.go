@@ -21,6 +21,7 @@ type decoder struct {
 	faults []*policy.ConfigError
 }
 
+// fault records one fault and goes on: a file is reported as a whole.
 func (d *decoder) fault(at Pos, fix, format string, args ...any) {
 	d.faults = append(d.faults, newFault(at, fix, format, args...))
 }
@@ -66,6 +67,7 @@ func adviseKey(key string, keys []string) string {
 	return "keys here are " + strings.Join(sorted(keys), ", ")
 }
 
+// keysOf lists the keys of a field table.
 func keysOf[T any](fields []field[T]) []string {
 	keys := make([]string, len(fields))
 	for i, f := range fields {
@@ -134,4 +136,6 @@ func (d *decoder) elements(n *node, name string) (items []*node, ok bool) {
 	return n.items, true
 }
 
+// item names an element of a list for messages, counted from 0 as in YAML
+// paths.
 func item(name string, i int) string { return name + "[" + strconv.Itoa(i) + "]" }

@@ -18,6 +18,7 @@ func PresetNames() []string {
 	return names
 }
 
+// presetNamed finds a preset.
 func presetNamed(name string) (preset, bool) {
 	for _, p := range presets() {
 		if p.name == name {
@@ -27,6 +28,7 @@ func presetNamed(name string) (preset, bool) {
 	return preset{}, false
 }
 
+// unknownPreset words the same refusal for files and flags.
 func unknownPreset(name string) *mismatch {
 	names := PresetNames()
 	fix := didYouMean(name, names)
@@ -139,4 +141,6 @@ func (b *builder) addLinks(links []policy.Link) {
 	}
 }
 
+// join puts a relative name below dir without cleaning either: a ".." after a
+// link must reach the resolver as it is.
 func join(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }

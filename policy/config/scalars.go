@@ -112,6 +112,7 @@ func (d *decoder) size(n *node, name string, plain bool) Value[int64] {
 // mismatch is a value that does not parse, with what to write instead.
 type mismatch struct{ what, fix string }
 
+// parseCount reads a decimal number from 1 to most.
 func parseCount(s string, most int64) (int64, *mismatch) {
 	digits := strings.TrimPrefix(s, "-")
 	v, err := strconv.ParseInt(s, 10, 64)
@@ -188,6 +189,7 @@ func parseDuration(s string) (time.Duration, *mismatch) {
 	return v, nil
 }
 
+// isDigits reports whether s is a bare number.
 func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
@@ -208,10 +210,12 @@ func (d *decoder) suffixes(n *node, name string) []Value[string] {
 	return values
 }
 
+// isSuffix accepts ".md" and ".tar.gz". A slash would make it a path.
 func isSuffix(s string) bool {
 	return len(s) >= 2 && s[0] == '.' && !strings.Contains(s, "/")
 }
 
+// mode reads ro or rw.
 func (d *decoder) mode(n *node) Value[policy.Mode] {
 	return oneOf[policy.Mode](d, n, "mode", modeNames)
 }

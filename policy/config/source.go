@@ -151,6 +151,7 @@ func (s *Source) read(before fs.FileInfo) error {
 	return nil
 }
 
+// readError words a file that cannot be read without repeating its path.
 func readError(name string, err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -33,6 +33,8 @@ func Starter(dir string) string {
 	return strings.ReplaceAll(starter, "PRESETS", padded(presetLine))
 }
 
+// usesPreset looks for the markers by name alone. .git may be a file, in a
+// worktree.
 func usesPreset(dir, preset string) bool {
 	for _, m := range markers {
 		if m.preset != preset {
@@ -48,6 +50,8 @@ func usesPreset(dir, preset string) bool {
 // padded keeps the comments of the text in one column.
 func padded(s string) string { return s + strings.Repeat(" ", max(1, 36-len(s))) }
 
+// starter is the text; PRESETS stands for the one line that depends on the
+// directory.
 const starter = `# What a command started with "sbx run" may read and change.
 # "sbx policy show" draws the result, "sbx policy validate" checks this file.
 version: 1

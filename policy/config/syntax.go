@@ -72,6 +72,7 @@ func bisect(data []byte, problem string) Pos {
 	}
 }
 
+// failsLike reports whether the module has the same problem with data.
 func failsLike(data []byte, problem string) bool {
 	_, err := documents(data)
 	if err == nil {
@@ -107,6 +108,7 @@ var problems = [...]struct{ problem, message, fix string }{
 	{"exceeded max depth", "too many levels", ""},
 }
 
+// explain words a problem; one that is not in the table gets general advice.
 func explain(problem string) (message, fix string) {
 	for _, p := range problems {
 		if strings.HasPrefix(problem, p.problem) {
@@ -116,6 +118,8 @@ func explain(problem string) (message, fix string) {
 	return "not valid YAML", "check quotes, brackets and indentation near this place"
 }
 
+// lineHasTabIndent finds the commonest slip, which the module words in ways
+// that depend on what follows.
 func lineHasTabIndent(data []byte, line int) bool {
 	lines := strings.Split(string(data), "\n")
 	if line > len(lines) {

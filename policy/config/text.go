@@ -9,6 +9,7 @@ import (
 // maxBytes is the largest file that is read: 1 MiB.
 const maxBytes = 1 << 20
 
+// byteOrderMark is what some editors put first; YAML allows it there.
 const byteOrderMark = "\ufeff"
 
 // checkText refuses what no editor shows as it is: a reviewer must see the

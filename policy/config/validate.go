@@ -23,6 +23,7 @@ func Validate(file string, host Host) []*policy.ConfigError {
 	return inOrder(b.faults)
 }
 
+// faultsOf takes an error of this package apart.
 func faultsOf(err error) []*policy.ConfigError {
 	var many *FaultsError
 	if errors.As(err, &many) {

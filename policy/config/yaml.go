@@ -54,6 +54,7 @@ func documents(data []byte) (docs []*yaml.Node, err error) {
 	return docs, nil
 }
 
+// pos keeps nodes that the module leaves without a place in the file.
 func pos(y *yaml.Node) Pos { return Pos{Line: max(y.Line, 1), Col: max(y.Column, 1)} }
 
 // reader turns the module's nodes into ours.
@@ -70,6 +71,7 @@ type cursor struct{ line, col, offset int }
 // maxDepth is how many levels of lists and tables a file may nest.
 const maxDepth = 100
 
+// read stops at the first fault: too deep is a property of the whole text.
 func (r *reader) read(y *yaml.Node, depth int) *node {
 	n := &node{Pos: pos(y), odd: r.oddity(y)}
 	if depth > maxDepth && len(r.faults) == 0 {
@@ -133,6 +135,8 @@ func (r *reader) startsWith(y *yaml.Node, c byte) bool {
 	return at.offset < len(line) && line[at.offset] == c
 }
 
+// sortOf tells what a plain scalar is to YAML. Dates count as text: their
+// text is all that we take.
 func sortOf(y *yaml.Node) sort {
 	switch y.ShortTag() {
 	case "!!int", "!!float":
