@@ -22,6 +22,7 @@
 //
 // # Host
 //
-// Everything that Load takes from its surroundings comes in through [Host],
-// but for the file system itself. A run without any file parses nothing.
+// Everything that Load takes from its surroundings comes in through [Host], but
+// for the file system and the caller's uid. A run without any file parses
+// nothing.
 package config
