@@ -96,3 +96,10 @@ func mustDeny(t testing.TB, written, dir, home string) Deny {
 	require.NoError(t, err)
 	return d
 }
+
+func replaceLink(p, target string) error {
+	if err := os.Remove(p); err != nil {
+		return err
+	}
+	return os.Symlink(target, p)
+}
