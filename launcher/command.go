@@ -18,6 +18,11 @@ type Command struct {
 	// not open /dev/tty.
 	Interactive bool
 
+	// Reap makes this process the heir of what the command leaves behind and
+	// kills it at the end, where the backend has no process namespace that does
+	// it. Only for programs without children of their own: all are killed.
+	Reap bool
+
 	// Signals are forwarded to the command as they arrive; nil for none.
 	Signals <-chan os.Signal
 

@@ -6,14 +6,18 @@ import (
 	"github.com/sbx-run/sbx/policy"
 )
 
-// filter chooses the system call filter for a plan. With the network off the
-// sandbox has a network namespace with nothing but its own loopback, so the
-// internet families stay open: servers under test need them.
+// filter chooses the system call filter for a plan. Where the network is off
+// bubblewrap gives the sandbox a network namespace with nothing but its own
+// loopback, so the internet families stay open: servers under test need them.
+// Without namespaces the filter alone keeps the network off.
 func filter(plan platform.Plan) (seccomp.Config, error) {
 	arch, err := seccomp.Host()
-	network := seccomp.NetworkProxy
-	if plan.Effective.Network.Mode == policy.NetworkOn {
-		network = seccomp.NetworkOn
+	c := seccomp.Config{Arch: arch, Namespaced: plan.Backend == platform.Bwrap}
+	switch {
+	case plan.Effective.Network.Mode == policy.NetworkOn:
+		c.Network = seccomp.NetworkOn
+	case c.Namespaced:
+		c.Network = seccomp.NetworkProxy
 	}
-	return seccomp.Config{Arch: arch, Network: network, Namespaced: true}, err
+	return c, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sbx-run/sbx/launcher/stub"
 	"github.com/sbx-run/sbx/platform"
+	"github.com/sbx-run/sbx/platform/landlock"
 )
 
 // Run starts the command under the plan and waits for its end. Cancelling ctx
@@ -36,50 +37,53 @@ func Run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 }
 
 func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
-	started := time.Now()
-	opened, err := openSources(plan.Layout)
-	if err != nil {
-		return Result{}, err
+	begun := time.Now()
+	start := startBwrap
+	if plan.Backend != platform.Bwrap {
+		start = startBuiltin
 	}
-	sandbox, err := startBwrap(plan, cmd, opened)
+	sandbox, orders, err := start(plan, cmd)
 	if err != nil {
-		opened.Close()
 		return Result{}, err
 	}
 	defer sandbox.close()
-	checks := opened.checks(plan.Layout)
-	opened.Close()
-
-	spec, err := order(plan, cmd, checks)
+	pidfd, err := sandbox.handshake(orders)
 	if err != nil {
 		return Result{}, sandbox.fail(plan, cmd, err)
 	}
-	pid, err := sandbox.handshake(spec)
-	if err != nil {
-		return Result{}, sandbox.fail(plan, cmd, err)
-	}
-	end, err := sandbox.supervise(ctx, cmd, pid)
-	end.Duration = time.Since(started)
+	end, err := sandbox.supervise(ctx, cmd, pidfd)
+	end.Duration = time.Since(begun)
 	return end, err
 }
 
-// order writes down what the stub is to do. It works while the backend starts,
-// so it costs no time.
-func order(plan platform.Plan, cmd Command, checks []stub.Check) (stub.Spec, error) {
-	program, err := filter(plan)
-	if err != nil {
-		return stub.Spec{}, err
-	}
+// ordersFor writes down what the stub is to do under any backend.
+func ordersFor(plan platform.Plan, cmd Command) (stub.Spec, error) {
+	systemCalls, err := filter(plan)
 	return stub.Spec{
-		Mounts: checks,
 		Dir:    stub.Raw(cmd.Dir),
 		Argv:   stub.Raws(cmd.Argv),
 		Env:    stub.Raws(cmd.Env),
 		Path:   stub.Raws(searchPath(cmd.Env)),
-		Stderr: stderrFD,
 		Limits: rlimits(plan.Effective.Limits),
-		Filter: program,
-	}, nil
+		Filter: systemCalls,
+	}, err
+}
+
+// layer passes a ruleset on to the stub. fds holds the open file of each
+// grant, or is nil where the stub opens them by their path.
+func layer(r landlock.Ruleset, fds []int) *stub.Landlock {
+	if !r.Files && r.Scope == 0 {
+		return nil
+	}
+	l := &stub.Landlock{Files: r.Files, Scope: r.Scope}
+	for i, g := range r.Grants {
+		grant := stub.Grant{Path: stub.Raw(g.Path), Access: g.Access}
+		if fds != nil {
+			grant.FD = fds[i]
+		}
+		l.Grants = append(l.Grants, grant)
+	}
+	return l
 }
 
 // kill ends a process that a pidfd holds; one that is gone is no error.

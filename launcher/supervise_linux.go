@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sbx-run/sbx/bwrap"
 )
 
 // supervise forwards signals and keeps the time until the command has ended.
@@ -16,6 +18,9 @@ func (s *sandbox) supervise(ctx context.Context, cmd Command, pidfd int) (Result
 	timedOut := make(chan bool, 1)
 	go func() { timedOut <- s.watch(ctx, cmd, pidfd, ended) }()
 	s.wait()
+	if s.direct && cmd.Reap {
+		reapAll()
+	}
 	close(ended)
 	switch {
 	case <-timedOut:
@@ -81,10 +86,20 @@ func (s *sandbox) wait() {
 		}
 	}
 	s.drained.Wait()
+	if s.direct {
+		s.status = bwrap.Status{ExitCode: exitCodeOf(*s.ended), Exited: true}
+	}
 	if s.init >= 0 {
 		awaitEnd(s.init)
 		unix.Close(s.init)
 	}
+}
+
+func exitCodeOf(status unix.WaitStatus) int {
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
 }
 
 // awaitEnd blocks until the process of a pidfd has ended.
@@ -103,9 +118,4 @@ func manner(status unix.WaitStatus) string {
 		return "signal " + unix.SignalName(status.Signal())
 	}
 	return "status " + itoa(status.ExitStatus())
-}
-
-func (s *sandbox) close() {
-	s.socket.Close()
-	unix.Close(s.pidfd)
 }

@@ -1,40 +1,78 @@
 package platform
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sbx-run/sbx/bwrap"
+	"github.com/sbx-run/sbx/platform/landlock"
 	"github.com/sbx-run/sbx/policy"
 )
 
-// Request is what the caller wants of Choose.
-type Request struct {
-	Backend  Backend  // Auto or the one to use
-	Require  []string // guarantees without which the command must not start
-	Path     string   // the caller's PATH, for programs that no system directory has
-	CacheDir string   // where probes are remembered; empty for nowhere
+// Choose returns the plan by which e is enforced here: bubblewrap if it
+// works, else the built-in backend if that can express the policy, else an
+// error that says why neither does and what would change that. Only a policy
+// that waives the requirement gets less, down to nothing, and its plan says
+// so.
+func Choose(e policy.Effective, r Request) (Plan, error) {
+	plan, err := choose(e, r)
+	if err != nil {
+		return Plan{}, err
+	}
+	return plan, demand(plan, r.Require)
 }
 
-// Choose returns the plan by which e is enforced here: bubblewrap if it
-// works, else an error that says why it does not and what would change that.
-func Choose(e policy.Effective, r Request) (Plan, error) {
+func choose(e policy.Effective, r Request) (Plan, error) {
+	abi, _ := landlock.ABI() // 0 without Landlock; the gaps then say so
 	switch r.Backend {
-	case Auto, Bwrap, "":
-		return planBwrap(e, r)
+	case Bwrap:
+		return planBwrap(e, r, abi)
+	case Builtin:
+		return planBuiltin(e, abi)
+	case Auto, "":
+		return chooseAuto(e, r, abi)
 	case Seatbelt:
 		return Plan{}, &policy.BackendUnavailableError{Backend: string(Seatbelt), Reason: "it is part of macOS", Remedy: "leave --backend out"}
 	}
-	return Plan{}, &policy.BackendUnavailableError{Backend: string(r.Backend), Reason: "no such backend", Remedy: "--backend bwrap, builtin or auto"}
+	return Plan{}, &policy.BackendUnavailableError{Backend: string(r.Backend), Reason: "no such backend", Remedy: "--backend auto, bwrap or builtin"}
 }
 
-func planBwrap(e policy.Effective, r Request) (Plan, error) {
+func chooseAuto(e policy.Effective, r Request, abi int) (Plan, error) {
+	plan, bwrapErr := planBwrap(e, r, abi)
+	if bwrapErr == nil {
+		return plan, nil
+	}
+	plan, builtinErr := planBuiltin(e, abi)
+	if builtinErr == nil {
+		return plan, nil
+	}
+	if !e.RequireOS {
+		return unconfined(e), nil
+	}
+	return Plan{}, both(bwrapErr, builtinErr)
+}
+
+// both words the refusal where no backend would do: the reason of each, and
+// the remedy of the stronger one.
+func both(bwrapErr, builtinErr error) error {
+	joined := &policy.BackendUnavailableError{Reason: bwrapErr.Error() + "; " + builtinErr.Error()}
+	var unavailable *policy.BackendUnavailableError
+	if errors.As(bwrapErr, &unavailable) {
+		joined.Remedy = unavailable.Remedy
+	}
+	return joined
+}
+
+func planBwrap(e policy.Effective, r Request, abi int) (Plan, error) {
 	layout, err := bwrap.NewLayout(e)
 	if err != nil {
 		return Plan{}, err
 	}
-	if len(layout.WriteOnly) > 0 {
+	if len(layout.WriteOnly) > 0 && abi == 0 {
 		return Plan{}, &policy.BackendUnavailableError{Backend: string(Bwrap),
-			Needs: fmt.Sprintf("%s is writable but not readable, which mounts cannot express", layout.WriteOnly[0])}
+			Needs:  fmt.Sprintf("%s is writable but not readable, which only Landlock can enforce", layout.WriteOnly[0]),
+			Remedy: "a kernel with Landlock (Linux 5.13)"}
 	}
 	program, reasons := findBwrap(r.Path, e.Places.Cwd)
 	if program == "" {
@@ -44,5 +82,49 @@ func planBwrap(e policy.Effective, r Request) (Plan, error) {
 	if !probe.Works {
 		return Plan{}, diagnose(probe).unavailable()
 	}
-	return Plan{Backend: Bwrap, Effective: e, Program: program, Features: probe.Features, Layout: layout}, nil
+	plan := Plan{Backend: Bwrap, Effective: e, Program: program, Features: probe.Features, Layout: layout}
+	return layered(plan, layerRuleset(e, layout), abi)
+}
+
+func planBuiltin(e policy.Effective, abi int) (Plan, error) {
+	if abi == 0 {
+		return Plan{}, &policy.BackendUnavailableError{Backend: string(Builtin), Reason: "this kernel has no Landlock", Remedy: "Linux 5.13 or later with landlock in the lsm= list"}
+	}
+	ruleset, inexpressible := builtinRuleset(e)
+	if e.Network.Mode == policy.NetworkList {
+		inexpressible = append(inexpressible, "an allow-list of hosts")
+	}
+	plan, err := layered(Plan{Backend: Builtin, Effective: e}, ruleset, abi)
+	if err != nil || !e.RequireOS {
+		return plan, err
+	}
+	if len(inexpressible) > 0 {
+		return Plan{}, &policy.BackendUnavailableError{Backend: string(Builtin), Needs: strings.Join(inexpressible, "; "), Remedy: "make bubblewrap work (sbx doctor), or drop these rules"}
+	}
+	for _, g := range plan.Guarantees {
+		if g.Name == GuaranteeFiles && !g.Held {
+			return Plan{}, &policy.BackendUnavailableError{Backend: string(Builtin), Needs: "guarantee " + g.Name, Reason: g.Detail, Remedy: "Linux 6.2 or later"}
+		}
+	}
+	return plan, nil
+}
+
+// layered adds the Landlock ruleset, as far as this kernel has it, and states
+// what the plan then guarantees.
+func layered(plan Plan, ruleset landlock.Ruleset, abi int) (Plan, error) {
+	_, gaps, err := landlock.Plan(abi, ruleset)
+	if err != nil {
+		return Plan{}, err
+	}
+	if abi > 0 {
+		plan.Landlock = ruleset
+	}
+	plan.Guarantees = guarantees(plan, gaps)
+	return plan, nil
+}
+
+func unconfined(e policy.Effective) Plan {
+	plan := Plan{Backend: None, Effective: e}
+	plan.Guarantees = guarantees(plan, nil)
+	return plan
 }

@@ -8,14 +8,6 @@ import (
 	"github.com/sbx-run/sbx/policy"
 )
 
-// Request is what the caller wants of Choose.
-type Request struct {
-	Backend  Backend
-	Require  []string
-	Path     string
-	CacheDir string
-}
-
 // Choose reports that no backend works on this system yet.
 func Choose(policy.Effective, Request) (Plan, error) {
 	return Plan{}, &policy.BackendUnavailableError{Reason: "not available on " + runtime.GOOS + " yet"}

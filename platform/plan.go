@@ -2,6 +2,7 @@ package platform
 
 import (
 	"github.com/sbx-run/sbx/bwrap"
+	"github.com/sbx-run/sbx/platform/landlock"
 	"github.com/sbx-run/sbx/policy"
 )
 
@@ -14,6 +15,7 @@ const (
 	Bwrap    Backend = "bwrap"    // bubblewrap, hardened from inside
 	Builtin  Backend = "builtin"  // Landlock and seccomp alone, no namespaces
 	Seatbelt Backend = "seatbelt" // macOS
+	None     Backend = "none"     // unconfined; only with require_os_sandbox: false
 )
 
 // Plan is a policy with the means to enforce it on this machine.
@@ -26,12 +28,9 @@ type Plan struct {
 	Features bwrap.Features
 	Layout   bwrap.Layout
 
-	Guarantees []Guarantee
-}
+	// Landlock is the second layer inside Bwrap and the wall of Builtin. Its
+	// zero value is none.
+	Landlock landlock.Ruleset
 
-// Guarantee is one promise, and whether this plan keeps it.
-type Guarantee struct {
-	Name   string `json:"name"`
-	Held   bool   `json:"held"`
-	Detail string `json:"detail,omitempty"` // how it is kept, or why it is not
+	Guarantees []Guarantee
 }

@@ -166,6 +166,7 @@ func visibleDirectory(e policy.Effective, dir string) (string, error) {
 // runAttached gives the command sbx's own streams.
 func (a *app) runAttached(plan platform.Plan, cmd launcher.Command) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Reap = true
 	cmd.Interactive = isTerminal(os.Stdin) || isTerminal(os.Stdout) || isTerminal(os.Stderr)
 	signals, restore := catchSignals(cmd.Interactive)
 	defer restore()

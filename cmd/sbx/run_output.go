@@ -40,7 +40,7 @@ type denial struct {
 
 // runCaptured runs the command without a terminal and prints one object.
 func (a *app) runCaptured(plan platform.Plan, cmd launcher.Command) error {
-	cmd.Stdin = os.Stdin
+	cmd.Stdin, cmd.Reap = os.Stdin, true
 	signals, restore := catchSignals(false)
 	defer restore()
 	cmd.Signals = signals

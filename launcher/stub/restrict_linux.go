@@ -1,8 +1,7 @@
 package stub
 
 import (
-	"errors"
-
+	"github.com/sbx-run/sbx/platform/landlock"
 	"github.com/sbx-run/sbx/platform/seccomp"
 )
 
@@ -16,9 +15,23 @@ func filter(c seccomp.Config) error {
 	return fail(StageSeccomp, nil, seccomp.Install(program))
 }
 
+// restrict puts the Landlock ruleset up, as far as this kernel has it: what
+// it lacks was reported when the run was planned.
 func restrict(l *Landlock) error {
 	if l == nil {
 		return nil
 	}
-	return fail(StageLandlock, nil, errors.New("not supported"))
+	ruleset := landlock.Ruleset{Files: l.Files, Scope: l.Scope}
+	for _, g := range l.Grants {
+		ruleset.Grants = append(ruleset.Grants, landlock.Grant{Path: string(g.Path), FD: g.FD, Access: g.Access})
+	}
+	abi, err := landlock.ABI()
+	if err != nil {
+		return fail(StageLandlock, nil, err)
+	}
+	enforced, _, err := landlock.Plan(abi, ruleset)
+	if err != nil || !enforced.Any() {
+		return fail(StageLandlock, nil, err)
+	}
+	return fail(StageLandlock, nil, landlock.Apply(enforced))
 }

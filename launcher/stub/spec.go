@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/sbx-run/sbx/platform/landlock"
 	"github.com/sbx-run/sbx/platform/seccomp"
 )
 
@@ -35,9 +36,19 @@ type Spec struct {
 	Landlock *Landlock      `json:",omitempty"`
 }
 
-// Landlock is a ruleset by paths of the sandbox.
+// Landlock is a landlock.Ruleset in a form that carries any path.
 type Landlock struct {
-	Read, Write []Raw
+	Files  bool
+	Scope  landlock.Scope
+	Grants []Grant
+}
+
+// Grant is one rule. FD, if not 0, is the open file itself, and Path only its
+// name in errors.
+type Grant struct {
+	Path   Raw
+	FD     int
+	Access landlock.Access
 }
 
 // Rlimit is one setrlimit(2) with soft and hard limit equal.

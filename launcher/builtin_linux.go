@@ -1,0 +1,125 @@
+package launcher
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sbx-run/sbx/launcher/stub"
+	"github.com/sbx-run/sbx/platform"
+	"github.com/sbx-run/sbx/platform/landlock"
+)
+
+// firstGrantFD follows the socket in the stub's descriptors.
+const firstGrantFD = stub.SocketFD + 1
+
+// startBuiltin starts the stub itself, without a backend around it. The
+// grants are opened here, so what Landlock opens up is what was checked.
+func startBuiltin(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) {
+	place, err := newScratch()
+	if err != nil {
+		return nil, stub.Spec{}, &SetupError{Step: "scratch directory", Reason: err.Error()}
+	}
+	s, orders, err := startInScratch(plan, relocate(plan, cmd, place), place)
+	if err != nil {
+		place.remove()
+	}
+	return s, orders, err
+}
+
+func startInScratch(plan platform.Plan, cmd Command, place *scratch) (*sandbox, stub.Spec, error) {
+	orders, err := ordersFor(plan, cmd)
+	if err != nil {
+		return nil, stub.Spec{}, err
+	}
+	ruleset := plan.Landlock
+	var grants []*os.File
+	if ruleset.Files {
+		own := landlock.Grant{Path: place.dir, Access: landlock.Read | landlock.Write}
+		if ruleset.Grants, grants, err = openGrants(slices.Concat(ruleset.Grants, []landlock.Grant{own})); err != nil {
+			return nil, stub.Spec{}, err
+		}
+		defer closeAll(grants)
+	}
+	orders.Landlock = layer(ruleset, numbersFrom(firstGrantFD, len(grants)))
+
+	var opening opener
+	defer opening.closeTheirs()
+	ours, theirs := opening.socketPair()
+	null := opening.open(os.DevNull)
+	if opening.err != nil {
+		return nil, stub.Spec{}, opening.fail()
+	}
+	files := []*os.File{orFile(cmd.Stdin, null), orFile(cmd.Stdout, null), orFile(cmd.Stderr, null), theirs}
+	s := newSandbox(ours)
+	s.direct, s.cleanup = true, place.remove
+	if cmd.Reap {
+		becomeReaper()
+	}
+	s.pid, s.pidfd, err = startProcess("/proc/self/exe", []string{"sbx", stub.Arg}, append(files, grants...), !cmd.Interactive)
+	if err != nil {
+		opening.err = err
+		return nil, stub.Spec{}, opening.fail()
+	}
+	return s, orders, nil
+}
+
+func numbersFrom(first, n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = first + i
+	}
+	return numbers
+}
+
+// openGrants opens the place of each rule. Device nodes that this machine
+// lacks are left out: what is not there needs no rule.
+func openGrants(grants []landlock.Grant) (kept []landlock.Grant, files []*os.File, err error) {
+	for _, g := range grants {
+		fd, err := unix.Openat2(unix.AT_FDCWD, g.Path, howToOpen(g.Path))
+		if errors.Is(err, unix.ENOENT) && strings.HasPrefix(g.Path, "/dev/") {
+			continue
+		}
+		if err != nil {
+			closeAll(files)
+			return nil, nil, &SetupError{Step: "open", Path: g.Path, Reason: sourceReason(err)}
+		}
+		kept, files = append(kept, g), append(files, os.NewFile(uintptr(fd), g.Path))
+	}
+	return kept, files, nil
+}
+
+// howToOpen refuses links everywhere but in /etc and /dev, where only the
+// administrator places them: resolv.conf is one on many systems.
+func howToOpen(p string) *unix.OpenHow {
+	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
+	if !strings.HasPrefix(p, "/etc/") && !strings.HasPrefix(p, "/dev/") {
+		how.Resolve = unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
+	}
+	return how
+}
+
+// relocate points the command to the scratch directory wherever it would have
+// found its private home or /tmp.
+func relocate(plan platform.Plan, cmd Command, place *scratch) Command {
+	home := Home(plan.Effective)
+	env := make([]string, len(cmd.Env))
+	for i, v := range cmd.Env {
+		name, value, _ := strings.Cut(v, "=")
+		switch {
+		case value == "/tmp" && name == "TMPDIR":
+			v = name + "=" + place.tmp()
+		case value == home && (name == "HOME" || name == "PWD"):
+			v = name + "=" + place.home()
+		}
+		env[i] = v
+	}
+	cmd.Env = env
+	if cmd.Dir == home {
+		cmd.Dir = place.home()
+	}
+	return cmd
+}

@@ -1,0 +1,120 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// scratch is the directory of one run that stands for the private home and
+// /tmp where no namespace can make them. Whoever runs holds a lock on it; one
+// that nobody holds was left behind by a run that was killed, and the next run
+// removes it.
+type scratch struct {
+	dir  string
+	lock *os.File
+}
+
+// home and tmp are what the command gets as HOME and TMPDIR.
+func (s *scratch) home() string { return s.dir + "/home" }
+func (s *scratch) tmp() string  { return s.dir + "/tmp" }
+
+// newScratch makes a directory below the user's own one in the system's
+// directory for temporary files, after sweeping that one.
+func newScratch() (*scratch, error) {
+	own, err := ownTemp()
+	if err != nil {
+		return nil, err
+	}
+	sweep(own)
+	dir, err := os.MkdirTemp(own, "run-")
+	if err != nil {
+		return nil, err
+	}
+	s := &scratch{dir: dir}
+	if s.lock, err = lock(dir); err != nil {
+		os.Remove(dir)
+		return nil, err
+	}
+	if err := errors.Join(os.Mkdir(s.home(), 0o700), os.Mkdir(s.tmp(), 0o700)); err != nil {
+		s.remove()
+		return nil, err
+	}
+	return s, nil
+}
+
+// ownTemp returns a directory that only this user can write to. In /tmp
+// anybody could have placed something of its name before.
+func ownTemp() (string, error) {
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("sbx-%d", os.Getuid()))
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	var st unix.Stat_t
+	if err := unix.Lstat(dir, &st); err != nil {
+		return "", err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Getuid() || st.Mode&0o077 != 0 {
+		return "", fmt.Errorf("%s is not a directory that belongs to this user alone", dir)
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// lock takes the lock of a run's directory, or fails if a live run has it.
+// The descriptor closes on exec, so the command does not inherit it.
+func lock(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// sweep removes what killed runs left behind. Between making a directory and
+// locking it another run may sweep it away; that run then starts anew.
+func sweep(own string) {
+	entries, err := os.ReadDir(own)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), "run-") {
+			continue
+		}
+		left := scratch{dir: filepath.Join(own, e.Name())}
+		if left.lock, err = lock(left.dir); err == nil {
+			left.remove()
+		}
+	}
+}
+
+// remove deletes the directory with all that the command left in it, and the
+// user's own one if this was the last run.
+func (s *scratch) remove() {
+	if os.RemoveAll(s.dir) != nil {
+		openUp(s.dir)
+		_ = os.RemoveAll(s.dir) // the next run tries again
+	}
+	s.lock.Close()
+	_ = os.Remove(filepath.Dir(s.dir)) // fails while other runs are in it
+}
+
+// openUp gives the owner back what the command took from directories. Links
+// are not followed: WalkDir reports them and does not enter.
+func openUp(dir string) {
+	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,131 @@
+package launcher
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// startProcess forks and execs without os.StartProcess, which forks once more
+// at its first use to see whether pidfds work. Descriptor i of the child is
+// files[i]; it dies with the calling thread.
+func startProcess(program string, argv []string, files []*os.File, newSession bool) (pid, pidfd int, err error) {
+	numbers := make([]uintptr, len(files))
+	for i, f := range files {
+		numbers[i] = f.Fd()
+	}
+	pidfd = -1
+	pid, err = syscall.ForkExec(program, argv, &syscall.ProcAttr{
+		Dir:   "/",
+		Env:   []string{},
+		Files: numbers,
+		Sys:   &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &pidfd, Setsid: newSession},
+	})
+	runtime.KeepAlive(files)
+	return pid, pidfd, err
+}
+
+// tail keeps the first words of a stream and reads the rest away.
+type tail struct{ bytes.Buffer }
+
+const tailSize = 4096
+
+func (t *tail) readAll(r io.ReadCloser) {
+	defer r.Close()
+	_, _ = io.Copy(&t.Buffer, io.LimitReader(r, tailSize))
+	_, _ = io.Copy(io.Discard, r)
+}
+
+// firstLine is what bubblewrap gave as its reason, without its name in front.
+func (t *tail) firstLine() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(t.String()), "\n")
+	return strings.TrimPrefix(line, "bwrap: ")
+}
+
+// opener opens the descriptors of a start and remembers the first failure.
+type opener struct {
+	ours, theirs []*os.File
+	err          error
+}
+
+func (o *opener) keep(err error, theirs ...*os.File) {
+	o.theirs = append(o.theirs, theirs...)
+	o.err = errors.Join(o.err, err)
+}
+
+// socketPair makes the stream to the stub. The kernel vouches on it for the
+// process at the other end.
+func (o *opener) socketPair() (ours, theirs *os.File) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		o.keep(err)
+		return nil, nil
+	}
+	ours, theirs = os.NewFile(uintptr(fds[0]), "stub"), os.NewFile(uintptr(fds[1]), "launcher")
+	o.ours = append(o.ours, ours)
+	o.keep(unix.SetsockoptInt(fds[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1), theirs)
+	return ours, theirs
+}
+
+func (o *opener) pipe() (r, w *os.File) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		o.keep(err)
+		return nil, nil
+	}
+	o.ours = append(o.ours, r)
+	o.keep(nil, w)
+	return r, w
+}
+
+func (o *opener) open(p string) *os.File {
+	f, err := os.OpenFile(p, os.O_RDONLY, 0)
+	if p == os.DevNull {
+		f, err = os.OpenFile(p, os.O_RDWR, 0)
+	}
+	if err != nil {
+		o.keep(err)
+		return nil
+	}
+	o.keep(nil, f)
+	return f
+}
+
+func (o *opener) memfd(content []byte) *os.File {
+	fd, err := unix.MemfdCreate("sbx-args", unix.MFD_CLOEXEC)
+	if err != nil {
+		o.keep(err)
+		return nil
+	}
+	f := os.NewFile(uintptr(fd), "args")
+	_, err = f.WriteAt(content, 0)
+	o.keep(err, f)
+	return f
+}
+
+func (o *opener) closeTheirs() { closeAll(o.theirs) }
+
+// fail gives up a start and says why.
+func (o *opener) fail() error {
+	closeAll(o.ours)
+	return &SetupError{Step: "start", Reason: o.err.Error()}
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+func orFile(f, otherwise *os.File) *os.File {
+	if f == nil {
+		return otherwise
+	}
+	return f
+}

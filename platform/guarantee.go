@@ -1,0 +1,143 @@
+package platform
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sbx-run/sbx/platform/landlock"
+	"github.com/sbx-run/sbx/policy"
+)
+
+// Guarantee is one promise, and whether a plan keeps it.
+type Guarantee struct {
+	Name   string `json:"name"`
+	Held   bool   `json:"held"`
+	Detail string `json:"detail,omitempty"` // where not held: what a command can do, and what would change it
+}
+
+// The guarantees, by the names that --require and reports use.
+const (
+	GuaranteeFiles      = "filesystem"        // only what is granted can be read or written
+	GuaranteeNames      = "hidden-names"      // what is not granted cannot even be seen
+	GuaranteeMetadata   = "metadata"          // modes, owners, times and attributes outside stay as they are
+	GuaranteeDenies     = "deny-inside-grant" // what is denied inside a grant is closed
+	GuaranteeLater      = "later-matches"     // deny patterns cover files made during the run
+	GuaranteeProtected  = "protected-files"   // files that other tools execute stay as they are
+	GuaranteePrivate    = "private-tmp"       // /tmp and the home are the command's own, and bounded
+	GuaranteeNetwork    = "network"           // the network is as far open as the policy says
+	GuaranteeSockets    = "unix-sockets"      // no unix socket of the host can be reached
+	GuaranteeProcesses  = "process-list"      // no process of the host is visible or reachable
+	GuaranteeIPC        = "sysv-ipc"          // shared memory and queues of the host are out of reach
+	GuaranteeKill       = "kill-on-exit"      // nothing survives the run, whoever is killed
+	GuaranteeSyscalls   = "syscalls"          // the system call filter is in force
+	GuaranteePrivileges = "no-privileges"     // no capabilities, no setuid, no new namespaces
+	GuaranteeLateMounts = "late-mounts"       // what the host mounts later is not writable
+)
+
+// guaranteeNames lists all of them, for the message about an unknown name.
+var guaranteeNames = []string{
+	GuaranteeFiles, GuaranteeNames, GuaranteeMetadata, GuaranteeDenies, GuaranteeLater, GuaranteeProtected,
+	GuaranteePrivate, GuaranteeNetwork, GuaranteeSockets, GuaranteeProcesses, GuaranteeIPC, GuaranteeKill,
+	GuaranteeSyscalls, GuaranteePrivileges, GuaranteeLateMounts,
+}
+
+// guarantees states what plan keeps. gaps are what the Landlock of this kernel
+// lacks of the plan's ruleset.
+func guarantees(plan Plan, gaps []landlock.Gap) []Guarantee {
+	lost := losses(plan, gaps)
+	if patterns := plan.Effective.Patterns(); len(patterns) > 0 {
+		written := make([]string, len(patterns))
+		for i, d := range patterns {
+			written[i] = d.Written
+		}
+		lost[GuaranteeLater] = "files made during the run that match " + strings.Join(written, ", ") + " can be used until the next run"
+	}
+	list := make([]Guarantee, len(guaranteeNames))
+	for i, name := range guaranteeNames {
+		detail, isLost := lost[name]
+		list[i] = Guarantee{Name: name, Held: !isLost, Detail: detail}
+	}
+	return list
+}
+
+// losses says which promises a backend does not keep, and why.
+func losses(plan Plan, gaps []landlock.Gap) map[string]string {
+	lost := map[string]string{}
+	switch plan.Backend {
+	case Bwrap:
+		if len(plan.Layout.Absent) > 0 {
+			lost[GuaranteeProtected] = absentDetail(plan)
+		}
+		if !plan.Landlock.Files || hasGap(gaps, landlock.GapFiles) {
+			lost[GuaranteeLateMounts] = "a file system that the host mounts below a read-only grant during the run is writable; Landlock (Linux 5.13) closes this"
+		}
+		if !plan.Features.Size {
+			lost[GuaranteePrivate] = "/tmp and the home may fill half of the memory each; bubblewrap 0.7 bounds them"
+		}
+	case Builtin:
+		builtinLosses(lost, gaps)
+	case None:
+		for _, name := range guaranteeNames {
+			lost[name] = "the command runs unconfined"
+		}
+	}
+	return lost
+}
+
+func absentDetail(plan Plan) string {
+	paths := make([]string, len(plan.Layout.Absent))
+	for i, e := range plan.Layout.Absent {
+		paths[i] = e.Path
+	}
+	return "absent, so the command could create them: " + strings.Join(paths, ", ")
+}
+
+// builtinLosses is the price of doing without namespaces.
+func builtinLosses(lost map[string]string, gaps []landlock.Gap) {
+	const needs = "; bubblewrap closes this"
+	lost[GuaranteeNames] = "names and attributes of all files can be seen, their contents not" + needs
+	lost[GuaranteeMetadata] = "modes, times and extended attributes of the caller's files can be changed" + needs
+	lost[GuaranteeProtected] = "files that other tools execute are writable where their directory is" + needs
+	lost[GuaranteePrivate] = "HOME and TMPDIR point to a directory of the run, without a size limit; /tmp itself is closed" + needs
+	lost[GuaranteeProcesses] = "processes of the host can be listed, but neither signalled nor traced" + needs
+	lost[GuaranteeKill] = "if sbx itself is killed with SIGKILL, background processes of the command survive" + needs
+	for _, g := range gaps {
+		switch g.Name {
+		case landlock.GapTruncate, landlock.GapFiles:
+			lost[GuaranteeFiles] = fmt.Sprintf("%s; Landlock ABI %d closes this", g.Effect, g.Needs)
+		case landlock.GapScopeSignal:
+			lost[GuaranteeProcesses] = "processes of the host can be listed and signalled; Linux 6.12 closes the second"
+		case landlock.GapScopeAbstract, landlock.GapUnixConnect:
+			// No socket(AF_UNIX) is let through, so there is nothing to connect with.
+		}
+	}
+}
+
+func hasGap(gaps []landlock.Gap, name landlock.GapName) bool {
+	for _, g := range gaps {
+		if g.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// demand refuses a plan that does not keep what the caller requires.
+func demand(plan Plan, required []string) error {
+	for _, name := range required {
+		known := false
+		for _, g := range plan.Guarantees {
+			if g.Name != name {
+				continue
+			}
+			known = true
+			if !g.Held {
+				return &policy.BackendUnavailableError{Backend: string(plan.Backend), Needs: "guarantee " + name, Reason: g.Detail}
+			}
+		}
+		if !known {
+			return &policy.BackendUnavailableError{Needs: "no guarantee is called " + name, Remedy: "the guarantees: " + strings.Join(guaranteeNames, ", ")}
+		}
+	}
+	return nil
+}

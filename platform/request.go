@@ -1,0 +1,9 @@
+package platform
+
+// Request is what the caller wants of Choose.
+type Request struct {
+	Backend  Backend  // Auto or the one to use
+	Require  []string // guarantees without which the command must not start
+	Path     string   // the caller's PATH, for programs that no system directory has
+	CacheDir string   // where probes are remembered; empty for nowhere
+}
