@@ -104,8 +104,9 @@ var topNames = map[string]bool{
 
 // meansHost guesses whether an absolute path was meant for the host, where
 // taking it for a sandbox path would only name what does not exist: "/etc" in
-// a program without an etc, or the host path of the program itself. What the
-// policy names below the root is never taken for the host.
+// a program without an etc, or the host path of the program itself. The guess
+// is the same for all sandboxes of one root, so a child never understands more
+// than its parent; "etc/x" without the slash always means the sandbox.
 func (s Sandbox) meansHost(p string) bool {
 	p = path.Clean(strings.ReplaceAll(p, `\`, "/"))
 	if len(p) < 2 || p[0] != '/' {
@@ -116,9 +117,8 @@ func (s Sandbox) meansHost(p string) bool {
 	if !topNames[first] && !Contains(m.Root, p) {
 		return false
 	}
-	top := join(m.Root, first)
-	r, err := Resolve(top)
-	return err == nil && r.Type == TypeMissing && len(s.area.below(top)) == 0
+	r, err := Resolve(join(m.Root, first))
+	return err == nil && r.Type == TypeMissing
 }
 
 // SandboxPath returns the sandbox path of a canonical host path. It is false
