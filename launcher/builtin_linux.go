@@ -11,6 +11,7 @@ import (
 	"github.com/sbx-run/sbx/launcher/stub"
 	"github.com/sbx-run/sbx/platform"
 	"github.com/sbx-run/sbx/platform/landlock"
+	"github.com/sbx-run/sbx/platform/nofollow"
 )
 
 // firstGrantFD follows the socket in the stub's descriptors.
@@ -79,7 +80,7 @@ func numbersFrom(first, n int) []int {
 // lacks are left out: what is not there needs no rule.
 func openGrants(grants []landlock.Grant) (kept []landlock.Grant, files []*os.File, err error) {
 	for _, g := range grants {
-		fd, err := unix.Openat2(unix.AT_FDCWD, g.Path, howToOpen(g.Path))
+		fd, err := openGrant(g.Path)
 		if errors.Is(err, unix.ENOENT) && strings.HasPrefix(g.Path, "/dev/") {
 			continue
 		}
@@ -92,14 +93,13 @@ func openGrants(grants []landlock.Grant) (kept []landlock.Grant, files []*os.Fil
 	return kept, files, nil
 }
 
-// howToOpen refuses links everywhere but in /etc and /dev, where only the
+// openGrant refuses links everywhere but in /etc and /dev, where only the
 // administrator places them: resolv.conf is one on many systems.
-func howToOpen(p string) *unix.OpenHow {
-	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
-	if !strings.HasPrefix(p, "/etc/") && !strings.HasPrefix(p, "/dev/") {
-		how.Resolve = unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
+func openGrant(p string) (int, error) {
+	if strings.HasPrefix(p, "/etc/") || strings.HasPrefix(p, "/dev/") {
+		return unix.Open(p, unix.O_PATH|unix.O_CLOEXEC, 0)
 	}
-	return how
+	return nofollow.Open(p)
 }
 
 // relocate points the command to the scratch directory wherever it would have

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sbx-run/sbx/bwrap"
 	"github.com/sbx-run/sbx/launcher/stub"
+	"github.com/sbx-run/sbx/platform/nofollow"
 	"github.com/sbx-run/sbx/policy"
 )
 
@@ -44,16 +45,11 @@ func openSource(m bwrap.Mount) (source, error) {
 	case !m.Op.FromHost():
 		return source{}, nil
 	}
-	how := unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
-	}
+	open := nofollow.Open
 	if m.Op == bwrap.Copy {
-		// System files only: /etc/resolv.conf is a link on many systems, and
-		// nobody but the administrator places those.
-		how = unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY}
+		open = openToCopy
 	}
-	fd, err := unix.Openat2(unix.AT_FDCWD, m.Path, &how)
+	fd, err := open(m.Path)
 	if err != nil {
 		return source{}, err
 	}
@@ -68,6 +64,12 @@ func openSource(m bwrap.Mount) (source, error) {
 		return source{}, err
 	}
 	return s, nil
+}
+
+// openToCopy follows links: /etc/resolv.conf is one on many systems, and only
+// files of the system base are copied, whose links the administrator places.
+func openToCopy(p string) (int, error) {
+	return unix.Open(p, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 }
 
 var errChanged = errors.New("it changed while sbx was starting")
@@ -88,8 +90,6 @@ func sourceReason(err error) string {
 	switch {
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
 		return errChanged.Error()
-	case errors.Is(err, unix.ENOSYS):
-		return "this kernel has no openat2 (Linux 5.6)"
 	}
 	return err.Error()
 }

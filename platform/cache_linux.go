@@ -2,6 +2,7 @@ package platform
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -18,6 +19,7 @@ type identity struct {
 	ModifiedNano int64  `json:"modified_ns"`
 	Kernel       string `json:"kernel"`
 	User         int    `json:"user"`
+	Around       string `json:"around"` // namespaces and filters that this process is in
 }
 
 func identify(program string) (identity, error) {
@@ -37,7 +39,17 @@ func identify(program string) (identity, error) {
 		ModifiedNano: st.Mtim.Nano(),
 		Kernel:       unix.ByteSliceToString(uts.Release[:]) + " " + unix.ByteSliceToString(uts.Version[:]),
 		User:         os.Getuid(),
+		Around:       around(),
 	}, nil
+}
+
+// around tells a process inside a container or another sandbox from one
+// outside that has the same home.
+func around() string {
+	user, _ := os.Readlink("/proc/self/ns/user")
+	mnt, _ := os.Readlink("/proc/self/ns/mnt")
+	filter, _ := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
+	return fmt.Sprintf("%s %s seccomp:%d max_user_namespaces:%s", user, mnt, filter, setting("/proc/sys/user/max_user_namespaces"))
 }
 
 // cacheEntry is the whole cache file: one bubblewrap is in use at a time.

@@ -20,8 +20,9 @@ type Finding struct {
 
 // Report is what this machine can enforce.
 type Report struct {
-	Backend  Backend   `json:"backend"` // the one that Auto would choose; empty if none works
-	Findings []Finding `json:"findings"`
+	Backend    Backend     `json:"backend"`    // the one that Auto would choose; empty if none works
+	Guarantees []Guarantee `json:"guarantees"` // of a run with a plain policy
+	Findings   []Finding   `json:"findings"`
 }
 
 // Usable reports whether any backend works.

@@ -1,13 +1,14 @@
 package platform
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sbx-run/sbx/policy"
 )
 
 // Doctor probes this machine anew, without any cache.
@@ -19,6 +20,9 @@ func Doctor(s Surroundings) Report {
 	r.add(seccompFinding())
 	r.add(cgroupFinding())
 	r.addNamesakes(s)
+	if plan, err := choose(policy.Effective{RequireOS: true}, Request{Path: s.Path}); err == nil {
+		r.Backend, r.Guarantees = plan.Backend, plan.Guarantees
+	}
 	return r
 }
 
@@ -30,10 +34,6 @@ func kernelFinding() Finding {
 		return Finding{Name: "kernel", State: Warning, Detail: err.Error()}
 	}
 	f := Finding{Name: "kernel", State: OK, Detail: unix.ByteSliceToString(uts.Release[:])}
-	_, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
-	if errors.Is(err, unix.ENOSYS) {
-		f.State, f.Detail, f.Remedy = Missing, f.Detail+": no openat2", "Linux 5.6 or later"
-	}
 	if strings.Contains(f.Detail, "Microsoft") && !strings.Contains(f.Detail, "WSL2") {
 		f.Remedy = "WSL 1 has neither namespaces nor Landlock: convert the distribution to WSL 2"
 	}
@@ -53,7 +53,6 @@ func (r *Report) addBwrap(s Surroundings) {
 		r.add(Finding{Name: "bubblewrap", State: Missing, Detail: program + ": " + d.Reason, Remedy: d.Remedy})
 		return
 	}
-	r.Backend = Bwrap
 	r.add(Finding{Name: "bubblewrap", State: OK, Detail: program + " " + p.Version + ", trial run passed"})
 	for name, has := range map[string]bool{"--bind-fd": p.Features.BindFD, "--disable-userns": p.Features.DisableUserns, "--size": p.Features.Size} {
 		if !has {

@@ -54,8 +54,20 @@ func (a *app) printReport(r platform.Report) {
 		}
 	}
 	if r.Usable() {
-		fmt.Fprintf(a.ui.out, "commands run under %s\n", r.Backend)
+		a.printGuarantees(r)
 		return
 	}
 	fmt.Fprintln(a.ui.out, "no backend works here: commands do not run")
+}
+
+// printGuarantees says what a run would hold, and for the rest why not.
+func (a *app) printGuarantees(r platform.Report) {
+	fmt.Fprintf(a.ui.out, "\ncommands run under %s, which guarantees\n", r.Backend)
+	for _, g := range r.Guarantees {
+		mark := a.ui.paint(green, "yes")
+		if !g.Held {
+			mark = a.ui.paint(red, "no ")
+		}
+		fmt.Fprintf(a.ui.out, "%s      %-18s %s\n", mark, g.Name, printable(g.Detail))
+	}
 }

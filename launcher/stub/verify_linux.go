@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sbx-run/sbx/platform/nofollow"
 )
 
 // verify looks at every mount from inside. bubblewrap before 0.12 follows a
@@ -21,10 +23,7 @@ func verify(checks []Check) error {
 }
 
 func (c Check) verify() error {
-	fd, err := unix.Openat2(unix.AT_FDCWD, string(c.Path), &unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
-	})
+	fd, err := nofollow.Open(string(c.Path))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sbx-run/sbx/platform/nofollow"
 )
 
 // ABI asks the running kernel for its Landlock ABI, 1 or more. Without Landlock it
@@ -120,7 +122,7 @@ func (e Enforced) fill(ruleset int) error {
 func (e Enforced) addGrant(ruleset int, g Grant) error {
 	fd := g.FD
 	if fd == 0 {
-		opened, err := openPath(g.Path)
+		opened, err := nofollow.Open(g.Path)
 		if err != nil {
 			return Error{Op: "open", Path: g.Path, Err: err}
 		}

@@ -15,14 +15,13 @@ import (
 
 // specialChildren test what a list of probes cannot.
 var specialChildren = map[string]func(world) error{
-	"descriptor":        childDescriptor,
-	"stack":             childStack,
-	"thread":            childThread,
-	"nothing":           childNothing,
-	"bad grants":        childBadGrants,
-	"both ways to open": childOpen,
-	"late mount":        childLateMount,
-	"late reader":       childLateReader,
+	"descriptor":  childDescriptor,
+	"stack":       childStack,
+	"thread":      childThread,
+	"nothing":     childNothing,
+	"bad grants":  childBadGrants,
+	"late mount":  childLateMount,
+	"late reader": childLateReader,
 }
 
 // childStack narrows until the kernel's limit: every layer holds, and the one too
@@ -136,43 +135,6 @@ func childBadGrants(w world) error {
 		}
 	}
 	return open(unix.O_RDONLY)(w.Tree + "/out/file")
-}
-
-// childOpen: where openat2 is refused, the walk opens the same files and refuses
-// the same links.
-func childOpen(w world) error {
-	for _, path := range []string{"/", "/usr", w.Tree, w.Tree + "/rw/sub/file", w.Tree + "/ro"} {
-		fast, err := openPath(path)
-		if err != nil {
-			return err
-		}
-		slow, err := walk(path)
-		if err != nil {
-			return err
-		}
-		var a, b unix.Stat_t
-		if err := errors.Join(unix.Fstat(fast, &a), unix.Fstat(slow, &b)); err != nil {
-			return err
-		}
-		if a.Dev != b.Dev || a.Ino != b.Ino {
-			return fmt.Errorf("%s: two files", path)
-		}
-	}
-	if _, err := walk(w.Tree + "/rw/link/file"); !errors.Is(err, unix.ENOTDIR) {
-		return fmt.Errorf("through a link: %w", err)
-	}
-	fd, err := walk(w.Tree + "/rw/link")
-	if err != nil {
-		return err
-	}
-	var stat unix.Stat_t
-	if err := unix.Fstat(fd, &stat); err != nil {
-		return err
-	}
-	if stat.Mode&unix.S_IFMT != unix.S_IFLNK { // which a grant refuses
-		return errors.New("the last link was followed")
-	}
-	return nil
 }
 
 // childLateMount starts a restricted process, mounts out over rw/sub, and lets
