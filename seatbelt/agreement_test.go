@@ -2,6 +2,7 @@ package seatbelt
 
 import (
 	"fmt"
+	"net/netip"
 	"testing"
 
 	"github.com/sbx-run/sbx/policy"
@@ -18,7 +19,7 @@ const generatedPolicies = 5000
 func TestAgreement(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	check := func(c case1, name any) {
+	check := func(c sample, name any) {
 		p := compileCase(t, c, standard())
 		require.Empty(t, p.Lint(), "policy %v", name)
 		found, questions := disagreements(c, p, 1)
@@ -37,7 +38,7 @@ func TestAgreement(t *testing.T) {
 // readings are the five, and the first with case folded.
 var readings = append(sbpltest.Readings(), sbpltest.Semantics{OpSpecific: true, UnfilteredIsFloor: true, TerminalOps: true, FoldCase: true})
 
-func compileCase(t testing.TB, c case1, r recipe) *sbpltest.Profile {
+func compileCase(t testing.TB, c sample, r recipe) *sbpltest.Profile {
 	t.Helper()
 	rendered, err := render(c.given, c.run, r)
 	require.NoError(t, err)
@@ -63,7 +64,7 @@ type disagreement struct {
 
 // disagreements asks everything and returns at most limit differences; 0 is no
 // limit.
-func disagreements(c case1, p *sbpltest.Profile, limit int) (found []disagreement, asked int) {
+func disagreements(c sample, p *sbpltest.Profile, limit int) (found []disagreement, asked int) {
 	o := newOracle(c)
 	note := func(q sbpltest.Query, want bool) {
 		for _, fold := range []bool{false, true} {
@@ -175,3 +176,5 @@ func TestAgreementIsAboutSomething(t *testing.T) {
 		}
 	}
 }
+
+func addrPort(s string) netip.AddrPort { return netip.MustParseAddrPort(s) }

@@ -10,9 +10,9 @@ import (
 	"github.com/sbx-run/sbx/policy"
 )
 
-// case1 is one generated policy. The oracle asks truth, whose paths are
+// sample is one policy of the tests. The oracle asks truth, whose paths are
 // canonical; the renderer gets given, which spells some of them otherwise.
-type case1 struct {
+type sample struct {
 	n            uint64
 	truth, given policy.Effective
 	run          Run
@@ -34,7 +34,7 @@ var anchors = []string{
 }
 
 // generate makes the n-th policy. The same n gives the same policy.
-func generate(n uint64) case1 {
+func generate(n uint64) sample {
 	rng := rand.New(rand.NewPCG(n, 0x5eed))
 	g := generator{rng: rng, seen: map[string]bool{}}
 	count := 1 + rng.IntN(6)
@@ -45,7 +45,7 @@ func generate(n uint64) case1 {
 		g.entries = append(g.entries, policy.Entry{Path: "/dev", Kind: policy.Private, Type: policy.TypeDir})
 	}
 	given := g.respelled()
-	c := case1{n: n, entries: g.entries}
+	c := sample{n: n, entries: g.entries}
 	c.truth.Area, c.given.Area = policy.NewArea(g.entries...), policy.NewArea(given...)
 	for i, e := range g.entries {
 		if e.Kind == policy.Hidden && rng.IntN(2) == 0 {
@@ -71,7 +71,7 @@ func generate(n uint64) case1 {
 }
 
 // deny closes an entry for good, as policy.New does with denies.
-func (c *case1) deny(e, given policy.Entry) {
+func (c *sample) deny(e, given policy.Entry) {
 	for _, v := range []struct {
 		eff   *policy.Effective
 		entry policy.Entry
@@ -146,15 +146,15 @@ func (g *generator) respelled() []policy.Entry {
 }
 
 // handmade are policies that chance makes too rarely.
-func handmade() []case1 {
+func handmade() []sample {
 	dev := policy.Entry{Path: "/dev", Kind: policy.Private, Type: policy.TypeDir}
 	hidden := func(p string) policy.Entry { return policy.Entry{Path: p, Kind: policy.Hidden, Type: policy.TypeDir} }
 	grant := func(p string, a policy.Access) policy.Entry {
 		return policy.Entry{Path: p, Access: a, Kind: policy.Granted, Type: policy.TypeDir}
 	}
 	private := Run{Private: []string{"/private/var/folders/zz/T/sbx-7/home", "/private/var/folders/zz/T/sbx-7/tmp"}}
-	build := func(mode policy.NetworkMode, run Run, denied []string, entries ...policy.Entry) case1 {
-		c := case1{entries: entries, run: run}
+	build := func(mode policy.NetworkMode, run Run, denied []string, entries ...policy.Entry) sample {
+		c := sample{entries: entries, run: run}
 		c.truth.Area = policy.NewArea(entries...)
 		c.truth.Network.Mode = mode
 		c.given = c.truth
@@ -167,7 +167,7 @@ func handmade() []case1 {
 	protected := func(p string, t policy.FileType) policy.Entry {
 		return policy.Entry{Path: p, Access: policy.Read, Kind: policy.Protected, Type: t}
 	}
-	return []case1{
+	return []sample{
 		build(policy.NetworkOff, private, nil, dev, grant("/Users/u/w", policy.ReadWrite),
 			protected("/Users/u/w/.git/hooks", policy.TypeDir), protected("/Users/u/w/.husky/hooks", policy.TypeMissing)),
 		build(policy.NetworkOn, Run{}, []string{"/private/var/run"}, dev),

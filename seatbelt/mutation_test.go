@@ -61,23 +61,23 @@ var mutations = []mutation{
 			x.out.WriteString(y.out.String())
 		})
 	}},
-	{name: "hidden: data instead of all reading", alter: class1(policy.None, deny, "file-read*", "file-read-data")},
-	{name: "hidden: writing left out", alter: class1(policy.None, deny, "file-write*", "")},
-	{name: "hidden: executing left out", alter: class1(policy.None, deny, "process-exec*", "")},
-	{name: "hidden: clones left out", alter: class1(policy.None, deny, "file-clone", "")},
-	{name: "hidden: links left out", alter: class1(policy.None, deny, "file-link", "")},
-	{name: "hidden: existence left out", alter: class1(policy.None, deny, "file-test-existence", "")},
-	{name: "hidden: unlink not named", alter: class1(policy.None, deny, "file-write-unlink", "")},
-	{name: "hidden: sockets left out", alter: class1(policy.None, deny, "network-outbound", "")},
-	{name: "read-only: writing not denied", alter: class1(policy.Read, deny, "file-write*", "")},
-	{name: "read-only: links not denied", alter: class1(policy.Read, deny, "file-link", "")},
-	{name: "read-only: unlink not named", alter: class1(policy.Read, deny, "file-write-unlink", "")},
-	{name: "read-only: clones not allowed", alter: class1(policy.Read, allow, "file-clone", "")},
-	{name: "read-write: links not allowed", alter: class1(policy.ReadWrite, allow, "file-link", "")},
-	{name: "read-write: unlink not named", alter: class1(policy.ReadWrite, allow, "file-write-unlink", "")},
-	{name: "drop box: reading not denied", alter: class1(policy.Write, deny, "file-read*", "")},
-	{name: "drop box: unlink not denied", alter: class1(policy.Write, deny, "file-write-unlink", "")},
-	{name: "drop box: executing not denied", alter: class1(policy.Write, deny, "process-exec*", "")},
+	{name: "hidden: data instead of all reading", alter: inClass(policy.None, deny, "file-read*", "file-read-data")},
+	{name: "hidden: writing left out", alter: inClass(policy.None, deny, "file-write*", "")},
+	{name: "hidden: executing left out", alter: inClass(policy.None, deny, "process-exec*", "")},
+	{name: "hidden: clones left out", alter: inClass(policy.None, deny, "file-clone", "")},
+	{name: "hidden: links left out", alter: inClass(policy.None, deny, "file-link", "")},
+	{name: "hidden: existence left out", alter: inClass(policy.None, deny, "file-test-existence", "")},
+	{name: "hidden: unlink not named", alter: inClass(policy.None, deny, "file-write-unlink", "")},
+	{name: "hidden: sockets left out", alter: inClass(policy.None, deny, "network-outbound", "")},
+	{name: "read-only: writing not denied", alter: inClass(policy.Read, deny, "file-write*", "")},
+	{name: "read-only: links not denied", alter: inClass(policy.Read, deny, "file-link", "")},
+	{name: "read-only: unlink not named", alter: inClass(policy.Read, deny, "file-write-unlink", "")},
+	{name: "read-only: clones not allowed", alter: inClass(policy.Read, allow, "file-clone", "")},
+	{name: "read-write: links not allowed", alter: inClass(policy.ReadWrite, allow, "file-link", "")},
+	{name: "read-write: unlink not named", alter: inClass(policy.ReadWrite, allow, "file-write-unlink", "")},
+	{name: "drop box: reading not denied", alter: inClass(policy.Write, deny, "file-read*", "")},
+	{name: "drop box: unlink not denied", alter: inClass(policy.Write, deny, "file-write-unlink", "")},
+	{name: "drop box: executing not denied", alter: inClass(policy.Write, deny, "process-exec*", "")},
 	{name: "closed places under one name", alter: func(r *recipe) {
 		r.names = func(_ layout, p string) []string { return []string{p} }
 	}},
@@ -234,8 +234,8 @@ const (
 	deny  side = false
 )
 
-// class1 replaces an operation in what an access class allows or denies.
-func class1(a policy.Access, s side, op, by string) func(*recipe) {
+// inClass replaces an operation in what an access class allows or denies.
+func inClass(a policy.Access, s side, op, by string) func(*recipe) {
 	return func(r *recipe) {
 		c := r.classes[a]
 		list := &c.deny

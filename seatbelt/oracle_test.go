@@ -12,12 +12,12 @@ import (
 // exceptions that the package documentation lists. It shares no code with the
 // renderer but the lists of constants.
 type oracle struct {
-	c    case1
+	c    sample
 	base []string // places of the system base
 	pins map[string]bool
 }
 
-func newOracle(c case1) oracle {
+func newOracle(c sample) oracle {
 	o := oracle{c: c, pins: map[string]bool{}}
 	switch c.truth.System {
 	case policy.Minimal:
@@ -52,7 +52,7 @@ func (o oracle) access(p string) policy.Access {
 		return policy.ReadWrite
 	}
 	at := o.c.truth.Area.At(p)
-	explicit := o.c.truth.Area.Lists(at.Path)
+	explicit := o.c.truth.Area.Lists(at.Path) && (at.Path != "/" || at.Access != policy.None)
 	if a, ok := o.device(p); ok && (!explicit || at.Path == "/dev") && at.Access == policy.None && !o.denied(p) {
 		return a
 	}
@@ -228,19 +228,19 @@ var fixedPaths = []string{
 
 // askedPaths are the canonical paths to ask about: each entry, what lies at,
 // below, beside and above it, and fixed ones.
-func askedPaths(c case1) []string {
+func askedPaths(c sample) []string {
 	paths := []string{"/"}
 	for i := range 6 {
 		paths = append(paths, fixedPaths[(int(c.n)*6+i)%len(fixedPaths)])
 	}
 	for _, e := range c.entries {
-		paths = append(paths, e.Path, path2(e.Path, "below"), path2(e.Path, "x")+"/deep", e.Path+"-beside", parentOf(e.Path))
+		paths = append(paths, e.Path, joined(e.Path, "below"), joined(e.Path, "x")+"/deep", e.Path+"-beside", parentOf(e.Path))
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
 
-func path2(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
+func joined(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
 func fileQuery(op, p string) sbpltest.Query {
 	return sbpltest.Query{Op: op, Path: p, VnodeType: "REGULAR-FILE"}

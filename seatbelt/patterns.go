@@ -29,6 +29,10 @@ func patterns(r *renderer) {
 func (r *renderer) patternFilters(d policy.Deny) []string {
 	var filters []string
 	for _, expression := range r.expressions(d) {
+		if checkText(expression) != "" {
+			filters = nil
+			break
+		}
 		for _, form := range []string{expression, compose(expression), decompose(expression)} {
 			if f := regex("^" + form + "(/.*)?$"); !slices.Contains(filters, f) {
 				filters = append(filters, f)
@@ -45,9 +49,6 @@ func (r *renderer) patternFilters(d policy.Deny) []string {
 // that counts at any depth of every mount. It is empty for a pattern that has
 // no exact expression, or whose directory the policy does not tell.
 func (r *renderer) expressions(d policy.Deny) []string {
-	if checkText(d.Written) != "" {
-		return nil
-	}
 	written := strings.TrimRight(d.Written, "/")
 	switch {
 	case strings.HasPrefix(written, "/"):

@@ -128,6 +128,7 @@ func TestPartialPatterns(t *testing.T) {
 	}{
 		{"*.pem", false}, {"/Users/u/w/*.pem", false}, {"/tmp/*.pem", false},
 		{"[^a]*", true},       // no exact expression
+		{"a\nb*", true},       // no text for a profile
 		{"keys/*.pem", true},  // counts from a directory that only the policy knows
 		{"./keys/*.pe", true}, // likewise
 	} {

@@ -42,8 +42,10 @@ func newLayout(e policy.Effective, run Run) (layout, error) {
 		if err := checkPath(entry.Path, entry.Rule); err != nil {
 			return layout{}, err
 		}
-		p.Path = canonical(entry.Path)
-		if err := checkVolume(p); err != nil {
+		if p.Path = canonical(entry.Path); p.Path == "/" && p.Access == policy.None {
+			continue // nothing granted, which is the default and closes no base
+		}
+		if err := checkGrant(p); err != nil {
 			return layout{}, err
 		}
 		if other, ok := byPath[p.Path]; ok {
@@ -90,17 +92,19 @@ func addDenies(byPath map[string]place, denies []policy.Deny) error {
 	return nil
 }
 
-// checkVolume refuses grants of the volumes' own directory: a data volume
-// granted under that name would show places that the policy hides.
-func checkVolume(p place) error {
-	if p.Access == policy.None || !policy.Contains(volumes, p.Path) || policy.Contains(cryptexes, p.Path) {
+// checkGrant refuses what cannot be given: the volumes' own directory, as a
+// data volume under that name would show places that the policy hides, and a
+// root directory that cannot be read, as no program would start.
+func checkGrant(p place) error {
+	switch {
+	case p.Access == policy.None:
 		return nil
+	case p.Path == "/" && !p.Access.Has(policy.Read):
+		return &UnsupportedError{Needs: "write-only access to /", Rule: p.Rule, Fix: "grant a directory below it"}
+	case policy.Contains(volumes, p.Path) && !policy.Contains(cryptexes, p.Path):
+		return &UnsupportedError{Needs: "a grant of " + p.Path, Rule: p.Rule, Fix: "name the directory without " + dataVolume}
 	}
-	return &UnsupportedError{
-		Needs: "a grant of " + p.Path,
-		Rule:  p.Rule,
-		Fix:   "name the directory without " + dataVolume,
-	}
+	return nil
 }
 
 // closeVolumes closes the second names of everything where a grant above them
@@ -168,7 +172,7 @@ func (l layout) above(p string) policy.Entry { return l.area.Above(p) }
 // reaches reports whether anything at or around p is shown, so that closing p
 // takes a rule. Below it there may be more places; they come later.
 func (l layout) reaches(p string) bool {
-	if l.above(p).Access != policy.None {
+	if l.above(p).Access != policy.None || p != "/dev" && policy.Contains("/dev", p) {
 		return true
 	}
 	return slices.ContainsFunc(l.roots, func(r string) bool {

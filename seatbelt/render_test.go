@@ -59,6 +59,7 @@ func TestErrors(t *testing.T) {
 		{"host rule", list, Run{}, new(*UnsupportedError), "seatbelt cannot express network rule example.org:443 (sbx.yaml:7: network)"},
 		{"host rule, as any backend says it", list, Run{}, new(*policy.BackendUnavailableError), "network rule example.org:443"},
 		{"volume", area("/System/Volumes/Data"), Run{}, new(*UnsupportedError), "a grant of /System/Volumes/Data"},
+		{"write-only root", policy.Effective{Area: policy.NewArea(policy.Entry{Path: "/", Access: policy.Write, Kind: policy.Granted, Rule: rule})}, Run{}, new(*UnsupportedError), "write-only access to /"},
 		{"line feed", area("/a\nb"), Run{}, new(*PathError), `path "/a\nb" cannot be used with seatbelt: it holds the control character '\n' (sbx.yaml:7: network)`},
 		{"delete", area("/a\x7f"), Run{}, new(*PathError), "control character"},
 		{"C1 control", area("/a\u0085b"), Run{}, new(*PathError), "control character"},

@@ -23,7 +23,7 @@ func TestNoSecondNameShowsMore(t *testing.T) {
 }
 
 // strayNames lists what is allowed under a second name only.
-func strayNames(c case1, p *sbpltest.Profile, limit int) (found []disagreement) {
+func strayNames(c sample, p *sbpltest.Profile, limit int) (found []disagreement) {
 	o := newOracle(c)
 	ask := func(op, name string, want bool, why string) {
 		if want {
