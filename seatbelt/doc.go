@@ -46,7 +46,8 @@
 //
 // # Limits
 //
-// Nothing here has been run on macOS by this project. Paths must arrive in the
+// Nothing here has been run on macOS by this project. The operations are those
+// of macOS 10.15 and later; an older system would refuse the profile. Paths must arrive in the
 // spelling that the volume stores; the renderer adds composed and decomposed
 // spellings for the letters that unicode.go covers and no others. Hard links
 // that exist before the run are separate names and keep their own access.

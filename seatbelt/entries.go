@@ -18,6 +18,7 @@ func entries(r *renderer) {
 	}
 }
 
+// entry emits one place: what its access allows, then what it denies.
 func (r *renderer) entry(p place) {
 	if p.Access == policy.None && !p.final && !r.layout.reaches(p.Path) {
 		return // closed by default

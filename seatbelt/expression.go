@@ -54,6 +54,7 @@ func glob(pattern string) (expression string, ok bool) {
 	return g.out.String(), ok && g.pos == len(pattern)
 }
 
+// globber walks one pattern.
 type globber struct {
 	src string
 	pos int
@@ -154,6 +155,7 @@ func plainRanges(body string) bool {
 	return true
 }
 
+// braces translates {a,b}. An empty alternative has no known counterpart.
 func (g *globber) braces() bool {
 	g.emit("(", 1)
 	for {

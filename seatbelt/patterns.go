@@ -69,6 +69,7 @@ func (r *renderer) expressions(d policy.Deny) []string {
 	return all
 }
 
+// translated returns the expression for a pattern of whole paths.
 func translated(pattern string) []string {
 	if expression, ok := glob(pattern); ok {
 		return []string{expression}
@@ -86,6 +87,7 @@ func canonicalGlob(pattern string) string {
 	return strings.TrimPrefix(pattern, dataVolume)
 }
 
+// escapeGlob writes a path so that a pattern matches it alone.
 func escapeGlob(p string) string {
 	var b strings.Builder
 	for i := range len(p) {

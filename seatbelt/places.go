@@ -129,6 +129,7 @@ func closeVolumes(byPath map[string]place) {
 // deny is final, a grant beats the base, the base beats private places.
 var rank = map[policy.Kind]int{policy.Private: 0, policy.System: 1, policy.Granted: 2, policy.Protected: 3, policy.Hidden: 4}
 
+// stricter settles which of two entries for one place counts.
 func stricter(a, b place) place {
 	if rank[a.Kind] < rank[b.Kind] {
 		a, b = b, a
@@ -139,6 +140,8 @@ func stricter(a, b place) place {
 	return a
 }
 
+// arrange sorts the places and drops those that change nothing now that they
+// have one name, as policy.NewArea does. A deny stays: it closes the base.
 func arrange(byPath map[string]place, roots []string) layout {
 	l := layout{roots: roots}
 	entries := make([]policy.Entry, 0, len(byPath))

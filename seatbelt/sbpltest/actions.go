@@ -136,6 +136,7 @@ func realpath(a Action) []Query {
 	return qs
 }
 
+// exec asks for the program itself; that of a script is asked in turn.
 func exec(a Action) []Query {
 	return append(throughLinks(a), file("process-exec*", a.Path, a.Type), file("file-read-data", a.Path, a.Type))
 }
@@ -150,6 +151,8 @@ func rename(a Action) []Query {
 	return qs
 }
 
+// link and clone are checked at both ends: the source by their own operation,
+// the new name as any creation.
 func link(op string) func(Action) []Query {
 	return func(a Action) []Query {
 		return append(throughLinks(a), file(op, a.Path, a.Type), file("file-write-create", a.To, a.Type))
@@ -174,6 +177,7 @@ func inet(a Action) Query {
 	return Query{Op: "system-socket", Domain: domain, SockType: kind}
 }
 
+// connect asks for the socket first: it has no address yet.
 func connect(a Action) []Query {
 	return []Query{inet(a), {Op: "network-outbound", Socket: Socket{Proto: a.Proto, Remote: a.Addr}}}
 }
@@ -188,6 +192,7 @@ func bind(ops ...string) func(Action) []Query {
 	}
 }
 
+// unix asks network operations by the path of the socket.
 func unix(op string) func(Action) []Query {
 	return func(a Action) []Query {
 		return []Query{

@@ -66,6 +66,8 @@ func (c *compiler) fail(n Node, format string, args ...any) error {
 	return &CompileError{Line: n.Line, Reason: fmt.Sprintf(format, args...)}
 }
 
+// rule compiles one top-level form. Other forms of the language, such as
+// define, if, import and debug, are outside the subset.
 func (c *compiler) rule(form Node) (rule, error) {
 	head := form.Head()
 	if head != "allow" && head != "deny" {
@@ -119,6 +121,8 @@ func (c *compiler) operation(r *rule, n Node, takes class) (class, error) {
 	return own, nil
 }
 
+// modifier compiles (with ...). Missing on purpose: no-sandbox, which lets a
+// child run outside, and send-signal.
 func (c *compiler) modifier(r *rule, n Node) error {
 	words := n.Items[1:]
 	if len(words) == 0 || words[0].Kind != Symbol {

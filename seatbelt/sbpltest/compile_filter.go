@@ -28,6 +28,8 @@ func Filters() []string {
 	return append(slices.Sorted(maps.Keys(canonicalFilter)), "require-all", "require-any", "require-not")
 }
 
+// needs returns the class that an operation must take for the filter to
+// apply. Extensions qualify every operation.
 func needs(kind string) class {
 	switch {
 	case kind == "extension":
@@ -50,6 +52,8 @@ func needs(kind string) class {
 	return takesPath
 }
 
+// filter compiles one condition. takes is what all operations of the rule
+// accept: libsandbox refuses a rule with a filter that one of them does not.
 func (c *compiler) filter(n Node, takes class) (filter, error) {
 	head := n.Head()
 	if strings.HasPrefix(head, "require-") {
@@ -78,7 +82,8 @@ func (c *compiler) filter(n Node, takes class) (filter, error) {
 	return c.strings(kind, n)
 }
 
-// combined compiles require-any, require-all and require-not.
+// combined compiles require-any, require-all and require-not. The last takes
+// one argument; profiles with two were refused.
 func (c *compiler) combined(n Node, takes class) (filter, error) {
 	f := filter{kind: n.Head()}
 	switch {
@@ -99,6 +104,8 @@ func (c *compiler) combined(n Node, takes class) (filter, error) {
 	return f, nil
 }
 
+// symbols lists the arguments of filters that take a word, as far as a
+// profile of ours has a use for them.
 var symbols = map[string]string{
 	"vnode-type":    "REGULAR-FILE DIRECTORY SYMLINK SOCKET FIFO BLOCK-DEVICE CHARACTER-DEVICE TTY",
 	"target":        "self pgrp others children same-sandbox initproc",
@@ -106,6 +113,7 @@ var symbols = map[string]string{
 	"socket-type":   "SOCK_STREAM SOCK_DGRAM SOCK_RAW",
 }
 
+// symbol compiles a filter over one of a fixed set of words.
 func (c *compiler) symbol(kind string, n Node) (filter, error) {
 	args := n.Items[1:]
 	if len(args) != 1 || args[0].Kind != Symbol || !slices.Contains(strings.Fields(symbols[kind]), args[0].Atom) {
@@ -137,6 +145,8 @@ func (c *compiler) strings(kind string, n Node) (filter, error) {
 	return filter{kind: "require-any", subs: alternatives}, nil
 }
 
+// oneString compiles one alternative. Whether libsandbox refuses a relative
+// path is not known; one can never match, so it is an error here.
 func (c *compiler) oneString(kind, text string, n Node) (filter, error) {
 	f := filter{kind: kind, text: text, fold: strings.ToLower(text)}
 	switch {
@@ -203,6 +213,8 @@ func (c *compiler) socket(kind string, n Node, takes class) (filter, error) {
 	return f, c.address(&f, address, args[1])
 }
 
+// address compiles "HOST:PORT". Any other host than these two refuses the
+// profile (zeroclaw#4764), so a filter cannot name a machine.
 func (c *compiler) address(f *filter, s string, n Node) error {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 {

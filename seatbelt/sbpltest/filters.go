@@ -35,6 +35,8 @@ type object struct {
 	folded string // lower-case path; "" unless names are compared without case
 }
 
+// matches reports whether the condition holds. A filter on something that the
+// object does not have, as a path of an IP socket, does not.
 func (f *filter) matches(o *object) bool {
 	switch f.kind {
 	case "require-any":
@@ -63,6 +65,8 @@ func (f *filter) matches(o *object) bool {
 	return o.Name != "" && f.matchesName(o.Name)
 }
 
+// matchesPath compares resolved paths; subpath covers its own path, existing
+// or not (shipped by Nix).
 func (f *filter) matchesPath(o *object) bool {
 	path, text, under, re := o.Path, f.text, f.under, f.re
 	if o.folded != "" {
@@ -90,6 +94,7 @@ func isAncestor(dir, path string) bool {
 	return strings.HasPrefix(path, dir+"/")
 }
 
+// matchesName compares the names of services, sysctls and shared memory.
 func (f *filter) matchesName(name string) bool {
 	switch {
 	case f.re != nil || f.never:

@@ -32,6 +32,7 @@ func (p *Profile) Lint() []string {
 	return l.findings
 }
 
+// linter collects findings over the forms as read and the rules as compiled.
 type linter struct {
 	profile  *Profile
 	findings []string
@@ -41,6 +42,7 @@ func (l *linter) report(line int, format string, args ...any) {
 	l.findings = append(l.findings, fmt.Sprintf("line %d: ", line)+fmt.Sprintf(format, args...))
 }
 
+// node checks string literals as they stand in the text.
 func (l *linter) node(n Node) {
 	if n.Kind == Text && n.Raw {
 		l.report(n.Line, "raw string: cannot hold a quote")
@@ -68,6 +70,7 @@ func (l *linter) order() {
 	}
 }
 
+// against compares an unfiltered rule with one that stands before it.
 func (l *linter) against(r rule, op string, earlier rule) {
 	for _, other := range earlier.ops {
 		switch {
@@ -84,6 +87,7 @@ func isUnder(op, above string) bool {
 	return slices.ContainsFunc(chain(op), func(o operation) bool { return o.name == above })
 }
 
+// rule checks the size of a rule, and that none opens a whole family.
 func (l *linter) rule(r *rule) {
 	if r.bytes > LintRule {
 		l.report(r.line, "rule of %d bytes, at most %d", r.bytes, LintRule)
@@ -100,6 +104,7 @@ func (l *linter) rule(r *rule) {
 	}
 }
 
+// filter checks one condition and those inside it.
 func (l *linter) filter(r *rule, f *filter) {
 	for i := range f.subs {
 		l.filter(r, &f.subs[i])

@@ -114,6 +114,7 @@ func isSpace(c byte) bool {
 
 func isDelimiter(c byte) bool { return isSpace(c) || strings.IndexByte(`()";`, c) >= 0 }
 
+// datum reads one datum and notes where it stood.
 func (r *reader) datum(depth int) (Node, error) {
 	start, line := r.pos, r.line
 	n, err := r.bare(depth)
@@ -121,6 +122,7 @@ func (r *reader) datum(depth int) (Node, error) {
 	return n, err
 }
 
+// bare tells data apart by their first character.
 func (r *reader) bare(depth int) (Node, error) {
 	switch c := r.src[r.pos]; {
 	case c == '(':
@@ -163,6 +165,8 @@ func (r *reader) list(depth int) (Node, error) {
 	}
 }
 
+// atom reads up to the next delimiter. Case is kept: shipped profiles use
+// AF_UNIX and REGULAR-FILE, so libsandbox's reader does not fold it.
 func (r *reader) atom() (Node, error) {
 	start := r.pos
 	for r.pos < len(r.src) && !isDelimiter(r.src[r.pos]) {

@@ -59,6 +59,8 @@ func (t *translator) alternatives(depth int) error {
 	}
 }
 
+// branch translates up to the next "|" or ")". Only the first branch of the
+// whole expression may start with "^": elsewhere it was refused (orbit#495).
 func (t *translator) branch(depth int) error {
 	start := t.pos
 	for t.pos < len(t.src) && t.src[t.pos] != '|' && t.src[t.pos] != ')' {
@@ -113,6 +115,7 @@ func (t *translator) item(depth int) error {
 	return nil
 }
 
+// repeat translates one repetition sign; counts in braces are unknown.
 func (t *translator) repeat() {
 	if t.pos < len(t.src) && strings.IndexByte("*+?", t.src[t.pos]) >= 0 {
 		t.out.WriteByte(t.src[t.pos])
@@ -120,6 +123,7 @@ func (t *translator) repeat() {
 	}
 }
 
+// group translates (...). What starts with "?" is one of the two oddities.
 func (t *translator) group(depth int) error {
 	rest := t.src[t.pos+1:]
 	switch {
@@ -162,6 +166,8 @@ func (t *translator) brackets() error {
 	return nil
 }
 
+// escaped translates a backslash before punctuation. Before a letter or digit
+// it would be a class or a reference, if the dialect had them.
 func (t *translator) escaped() error {
 	if t.pos+1 == len(t.src) {
 		return fmt.Errorf("regex %q: \\ at the end", t.src)
