@@ -33,25 +33,24 @@ func (s Sandbox) Meet(callee Sandbox) Sandbox {
 }
 
 // meetPlaces joins what two sandboxes have at one place, the caller's first.
+// A place that either hides is hidden, and a file of the host is labelled by
+// whoever has less to say about it: the system base, then what is protected.
 func meetPlaces(at []Entry) Entry {
-	caller, callee := at[0], at[1]
-	for _, kind := range []Kind{Hidden, Private} {
-		switch kind {
-		case caller.Kind:
-			return caller
-		case callee.Kind:
-			return callee
-		}
+	e, other := at[0], at[1]
+	if rank(other.Kind) < rank(e.Kind) {
+		e, other = other, e
 	}
-	e := callee
-	if caller.Kind == System || callee.Kind == Granted && caller.Kind == Protected {
-		e.Kind, e.Rule = caller.Kind, caller.Rule
+	e.Access = e.Access.Meet(other.Access)
+	e.final = e.final || other.final
+	if e.Access == None && e.Kind != Private {
+		return Entry{Kind: Hidden, Rule: e.Rule, final: e.final}
 	}
-	if e.Access = caller.Access.Meet(callee.Access); e.Access == None {
-		return Entry{Kind: Hidden, final: caller.final || callee.final}
-	}
-	e.final = caller.final || callee.final
 	return e
+}
+
+// rank orders kinds by which of two counts.
+func rank(k Kind) int {
+	return slices.Index([]Kind{Hidden, Private, System, Protected, Granted}, k)
 }
 
 // meetMounts returns the callee's mounts bound by the rules of the caller's

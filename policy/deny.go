@@ -23,7 +23,8 @@ type Deny struct {
 	name    string   // pattern for one component; empty if glob is set
 	glob    string   // absolute pattern for whole paths
 	literal string   // the one path that glob names, if it is no pattern
-	real    string   // literal, or glob, with the links of its fixed beginning followed; empty if there are none
+	closed  Entry    // for a literal: the place that it closes
+	real    string   // for a glob: itself with the links of its fixed beginning followed, if there are any
 	scope   []string // for a name: the outermost roots below which it counts, sorted; nil is anywhere
 }
 
@@ -117,6 +118,9 @@ func (d Deny) covers(p string) bool {
 }
 
 func (d Deny) matchesPath(p string) bool {
+	if d.literal != "" {
+		return p == d.literal || p == d.closed.Path
+	}
 	return matchGlob(d.glob, p) || d.real != "" && matchGlob(d.real, p)
 }
 
@@ -141,7 +145,7 @@ func (d Deny) bind(mounts []Mount) Deny {
 		return d
 	}
 	if d.literal != "" {
-		d.real = escapeGlob(hiddenEntry(d.literal, d.Rule).Path)
+		d.closed = hiddenEntry(d.literal, d.Rule)
 		return d
 	}
 	base, pattern := doublestar.SplitPattern(d.glob)

@@ -105,16 +105,17 @@ func (s Sandbox) bounded(lists Area, closed Access, rule Rule) Sandbox {
 // the lists'. Only what mounts gave is narrowed.
 func keepListed(at []Entry) Entry {
 	parent, base, listed := at[0], at[1], at[2].Access
-	switch {
-	case parent.Kind != Granted && parent.Kind != Protected:
+	if parent.Kind != Granted && parent.Kind != Protected {
 		return parent
-	case parent.Access.Meet(listed) != None:
+	}
+	if parent.Access.Meet(listed) != None {
 		parent.Access = parent.Access.Meet(listed.Join(base.Access))
 		return parent
-	case base.Kind == System && parent.Access.Meet(base.Access) == None:
-		return Entry{Kind: Hidden}
 	}
 	base.Access = base.Access.Meet(parent.Access)
+	if base.Kind == System && base.Access == None {
+		return Entry{Kind: Hidden}
+	}
 	return base
 }
 

@@ -169,6 +169,19 @@ func TestDeriveFallsBackToTheBase(t *testing.T) {
 	assertNarrower(t, dropped, again)
 }
 
+func TestDeriveNarrowsProtectedFiles(t *testing.T) {
+	root := tree(t, "p/sbx.yaml", "p/src/a")
+	s := mustNew(t, Spec{Form: RootForm, Mounts: []Mount{mountAt(t, "/", root+"/p", ReadAndWrite)}, Guarded: []string{root + "/p/sbx.yaml"}})
+	assertAccess(t, s, map[string]string{"/sbx.yaml": "r"})
+	assertAccess(t, mustDerive(t, s, Request{Inherit: true}), map[string]string{"/sbx.yaml": "r"})
+	assertAccess(t, mustDerive(t, s, Request{AllowWrite: []string{"/"}}), map[string]string{"/sbx.yaml": "r", "/src/a": "rw"})
+	assertAccess(t, mustDerive(t, s, Request{AllowWrite: []string{"/src"}}), map[string]string{"/sbx.yaml": "-", "/src/a": "rw"})
+	box := mustDerive(t, s, Request{AllowRead: []string{"/src"}, AllowWrite: []string{"/"}})
+	assertAccess(t, box, map[string]string{"/sbx.yaml": "-", "/src/a": "rw", "/x": "w"})
+	_, err := s.Derive(Request{AllowWrite: []string{"/sbx.yaml"}})
+	assert.ErrorContains(t, err, "closed for good")
+}
+
 func TestDeriveNarrowsTheRest(t *testing.T) {
 	root := tree(t, "docs/", "pics/")
 	docs, pics := mountAt(t, "docs", root+"/docs", ReadAndWrite), mountAt(t, "pics", root+"/pics", ReadOnly)

@@ -10,7 +10,7 @@ import (
 func TestDecisions(t *testing.T) {
 	root := tree(t,
 		"home/p/src/a.go", "home/p/sbx.yaml", "home/p/.env", "home/p/drop/", "home/p/ro/x", "home/.ssh/id", "home/other/x", "home/f",
-		"sys/lib/x", "srv/x", "srv/deep/er/x", "home/p/far -> $T/srv/x", "home/p/via -> ../other/../p/src",
+		"sys/lib/x", "srv/x", "srv/deep/er/x", "home/p/far -> $T/srv/x", "home/p/via -> ../other/../p/src", "home/p/hop -> ../other/hop", "home/other/hop -> ../p/src",
 	)
 	home := root + "/home"
 	spec := Spec{
@@ -49,6 +49,7 @@ func TestDecisions(t *testing.T) {
 		{Read, root + "/tmp/new", false, "private: the command sees its own " + root + "/tmp", ""},
 		{Write, root + "/new", false, "outside the sandbox", ""}, // above the home
 		{Read, home + "/p/far", false, "outside the sandbox", "--ro " + root + "/srv/x"},
+		{Read, home + "/p/hop", false, "leads through the link " + home + "/other/hop, which is private: the command sees its own " + home, ""},
 		{Read, home + "/p/via", false, "leads through the directory " + home + "/other, which is private: the command sees its own " + home, ""},
 	} {
 		t.Run(tc.op.String()+" "+tc.path[len(root):], func(t *testing.T) {

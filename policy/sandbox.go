@@ -136,21 +136,20 @@ func bindAll(denies []Deny, mounts []Mount) []Deny {
 var ownRule = Rule{Text: "sbx's own files"}
 
 // closedForGood returns the entries that no layer reopens: what literal denies
-// name, and sbx's own files. Patterns are matched when a question is asked.
+// name, and sbx's own files. The denies are bound. Patterns are matched when a
+// question is asked.
 func closedForGood(denies []Deny, own []string) []Entry {
 	var closed []Entry
-	add := func(p string, rule Rule) {
-		e := hiddenEntry(p, rule)
-		e.final = true
-		closed = append(closed, e)
-	}
 	for _, d := range denies {
-		if p, ok := d.Literal(); ok {
-			add(p, d.Rule)
+		if _, ok := d.Literal(); ok {
+			closed = append(closed, d.closed)
 		}
 	}
 	for _, p := range own {
-		add(p, ownRule)
+		closed = append(closed, hiddenEntry(p, ownRule))
+	}
+	for i := range closed {
+		closed[i].final = true
 	}
 	return closed
 }
