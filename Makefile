@@ -14,7 +14,7 @@ all: lint test
 
 build: $(BIN)
 
-$(BIN): $(shell git ls-files '*.go' 2>/dev/null) go.mod go.sum
+$(BIN): $(shell find . -name '*.go') go.mod go.sum
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/sbx
 
 # The two commands that a newcomer needs: "make run" and "make test".

@@ -32,12 +32,10 @@ func startBuiltin(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) 
 }
 
 func startInScratch(plan platform.Plan, cmd Command, place *scratch) (*sandbox, stub.Spec, error) {
-	orders, err := ordersFor(plan, cmd)
-	if err != nil {
-		return nil, stub.Spec{}, err
-	}
+	orders := ordersFor(plan, cmd)
 	ruleset := plan.Landlock
 	var grants []*os.File
+	var err error
 	if ruleset.Files {
 		own := landlock.Grant{Path: place.dir, Access: landlock.Read | landlock.Write}
 		if ruleset.Grants, grants, err = openGrants(slices.Concat(ruleset.Grants, []landlock.Grant{own})); err != nil {
@@ -45,7 +43,10 @@ func startInScratch(plan platform.Plan, cmd Command, place *scratch) (*sandbox, 
 		}
 		defer closeAll(grants)
 	}
-	orders.Landlock = layer(ruleset, numbersFrom(firstGrantFD, len(grants)))
+	for i := range ruleset.Grants {
+		ruleset.Grants[i].FD = firstGrantFD + i
+	}
+	orders.Landlock = ruleset
 
 	var opening opener
 	defer opening.closeTheirs()
@@ -66,14 +67,6 @@ func startInScratch(plan platform.Plan, cmd Command, place *scratch) (*sandbox, 
 		return nil, stub.Spec{}, opening.fail()
 	}
 	return s, orders, nil
-}
-
-func numbersFrom(first, n int) []int {
-	numbers := make([]int, n)
-	for i := range numbers {
-		numbers[i] = first + i
-	}
-	return numbers
 }
 
 // openGrants opens the place of each rule. Device nodes that this machine

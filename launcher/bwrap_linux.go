@@ -28,13 +28,6 @@ func startBwrap(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) {
 		return nil, stub.Spec{}, err
 	}
 	defer opened.Close()
-	orders, err := ordersFor(plan, cmd)
-	if err != nil {
-		return nil, stub.Spec{}, err
-	}
-	orders.Mounts = opened.checks(plan.Layout)
-	orders.Stderr = stderrFD
-	orders.Landlock = layer(plan.Landlock, nil)
 
 	var opening opener
 	defer opening.closeTheirs()
@@ -61,6 +54,11 @@ func startBwrap(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) {
 		defer statusR.Close()
 		s.status, s.statusErr = bwrap.ReadStatus(statusR, s.holdInit)
 	})
+	// The mounts take a few milliseconds; meanwhile the orders are written.
+	orders := ordersFor(plan, cmd)
+	orders.Mounts = opened.checks(plan.Layout)
+	orders.Stderr = stderrFD
+	orders.Landlock = plan.Landlock
 	return s, orders, nil
 }
 

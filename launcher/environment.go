@@ -98,7 +98,7 @@ func visiblePath(e policy.Effective, list string) string {
 	var kept []string
 	for dir := range strings.SplitSeq(list, ":") {
 		clean, err := policy.Clean(dir)
-		if err != nil || slices.Contains(kept, clean) {
+		if err != nil || slices.Contains(kept, clean) || !mayShow(e, clean) {
 			continue
 		}
 		r, d, err := e.Look(policy.Read, clean)
@@ -107,4 +107,12 @@ func visiblePath(e policy.Effective, list string) string {
 		}
 	}
 	return strings.Join(kept, ":")
+}
+
+// mayShow rules out, without a look at the host, what lies neither in a
+// visible place nor behind a link that the sandbox shows.
+func mayShow(e policy.Effective, p string) bool {
+	return e.CanRead(p) || slices.ContainsFunc(e.Links, func(l policy.Link) bool {
+		return policy.Contains(l.Path, p)
+	})
 }

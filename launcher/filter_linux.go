@@ -10,8 +10,8 @@ import (
 // bubblewrap gives the sandbox a network namespace with nothing but its own
 // loopback, so the internet families stay open: servers under test need them.
 // Without namespaces the filter alone keeps the network off.
-func filter(plan platform.Plan) (seccomp.Config, error) {
-	arch, err := seccomp.Host()
+func filter(plan platform.Plan) seccomp.Config {
+	arch, _ := seccomp.Host() // the stub refuses an architecture without a table
 	c := seccomp.Config{Arch: arch, Namespaced: plan.Backend == platform.Bwrap}
 	switch {
 	case plan.Effective.Network.Mode == policy.NetworkOn:
@@ -19,5 +19,5 @@ func filter(plan platform.Plan) (seccomp.Config, error) {
 	case c.Namespaced:
 		c.Network = seccomp.NetworkProxy
 	}
-	return c, err
+	return c
 }

@@ -17,7 +17,7 @@ var errNoStub = errors.New("bubblewrap ended before anything ran inside")
 // handshake gives the stub its orders and waits until it is about to become
 // the command. It returns a pidfd of that process: the stub waits for its
 // orders while the pidfd is opened, so the number cannot have been reused.
-func (s *sandbox) handshake(spec stub.Spec) (pidfd int, err error) {
+func (s *sandbox) handshake(orders []byte) (pidfd int, err error) {
 	pid, err := s.hello()
 	if err != nil {
 		return -1, err
@@ -26,19 +26,19 @@ func (s *sandbox) handshake(spec stub.Spec) (pidfd int, err error) {
 	if err != nil {
 		return -1, err
 	}
-	if err := stub.WriteRecord(s.socket, spec); err != nil {
+	if _, err := s.socket.Write(orders); err != nil {
 		return pidfd, err
 	}
 	for {
 		var m stub.Message
-		err := stub.ReadRecord(s.reader, &m)
+		err := stub.Read(s.reader, &m)
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, unix.ECONNRESET):
 			return pidfd, nil // the socket closed on exec
 		case err != nil:
 			return pidfd, err
-		case m.Failure != nil:
-			return pidfd, m.Failure
+		case m.Kind == stub.Failed:
+			return pidfd, &m.Failure
 		}
 	}
 }
@@ -82,7 +82,7 @@ func (s *sandbox) fail(plan platform.Plan, cmd Command, err error) error {
 	case errors.As(err, &f) && (f.Stage == stub.StageLookup || f.Stage == stub.StageExec):
 		return commandError(plan, cmd, f)
 	case errors.As(err, &f):
-		return &SetupError{Step: string(f.Stage), Path: string(f.Path), Reason: f.Text}
+		return &SetupError{Step: string(f.Stage), Path: f.Path, Reason: f.Text}
 	}
 	reason := s.said.firstLine()
 	if reason == "" {
@@ -98,7 +98,7 @@ func commandError(plan platform.Plan, cmd Command, f *stub.Failure) error {
 	name := cmd.Argv[0]
 	missing := f.Errno == int(unix.ENOENT) || f.Errno == int(unix.ENOTDIR)
 	if missing && f.Stage == stub.StageExec {
-		return &CommandError{Name: name, Reason: "its interpreter is not in the sandbox", Advice: interpreterAdvice(plan, string(f.Path))}
+		return &CommandError{Name: name, Reason: "its interpreter is not in the sandbox", Advice: interpreterAdvice(plan, f.Path)}
 	}
 	return &CommandError{Name: name, NotFound: missing, Reason: f.Text, Advice: grantAdvice(plan, cmd)}
 }

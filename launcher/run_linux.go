@@ -9,7 +9,6 @@ import (
 
 	"github.com/sbx-run/sbx/launcher/stub"
 	"github.com/sbx-run/sbx/platform"
-	"github.com/sbx-run/sbx/platform/landlock"
 )
 
 // Run starts the command under the plan and waits for its end. Cancelling ctx
@@ -47,7 +46,7 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 		return Result{}, err
 	}
 	defer sandbox.close()
-	pidfd, err := sandbox.handshake(orders)
+	pidfd, err := sandbox.handshake(stub.Encode(&orders))
 	if err != nil {
 		return Result{}, sandbox.fail(plan, cmd, err)
 	}
@@ -57,33 +56,15 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 }
 
 // ordersFor writes down what the stub is to do under any backend.
-func ordersFor(plan platform.Plan, cmd Command) (stub.Spec, error) {
-	systemCalls, err := filter(plan)
+func ordersFor(plan platform.Plan, cmd Command) stub.Spec {
 	return stub.Spec{
-		Dir:    stub.Raw(cmd.Dir),
-		Argv:   stub.Raws(cmd.Argv),
-		Env:    stub.Raws(cmd.Env),
-		Path:   stub.Raws(searchPath(cmd.Env)),
+		Dir:    cmd.Dir,
+		Argv:   cmd.Argv,
+		Env:    cmd.Env,
+		Path:   searchPath(cmd.Env),
 		Limits: rlimits(plan.Effective.Limits),
-		Filter: systemCalls,
-	}, err
-}
-
-// layer passes a ruleset on to the stub. fds holds the open file of each
-// grant, or is nil where the stub opens them by their path.
-func layer(r landlock.Ruleset, fds []int) *stub.Landlock {
-	if !r.Files && r.Scope == 0 {
-		return nil
+		Filter: filter(plan),
 	}
-	l := &stub.Landlock{Files: r.Files, Scope: r.Scope}
-	for i, g := range r.Grants {
-		grant := stub.Grant{Path: stub.Raw(g.Path), Access: g.Access}
-		if fds != nil {
-			grant.FD = fds[i]
-		}
-		l.Grants = append(l.Grants, grant)
-	}
-	return l
 }
 
 // kill ends a process that a pidfd holds; one that is gone is no error.

@@ -16,15 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sbx-run/sbx/launcher"
-	"github.com/sbx-run/sbx/launcher/stub"
 	"github.com/sbx-run/sbx/platform"
 	"github.com/sbx-run/sbx/policy"
 )
-
-func TestMain(m *testing.M) {
-	stub.Main()
-	os.Exit(m.Run())
-}
 
 // sandbox describes a policy for a test: mounts by mode, the rest default.
 type sandbox struct {

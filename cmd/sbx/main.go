@@ -6,13 +6,8 @@
 // share into a policy.
 package main
 
-import (
-	"os"
-
-	"github.com/sbx-run/sbx/launcher/stub"
-)
+import "os"
 
 func main() {
-	stub.Main()
 	os.Exit(execute(os.Args[1:]))
 }

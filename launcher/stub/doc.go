@@ -3,8 +3,7 @@
 // from inside and becomes the command.
 //
 // The stub is the program that links this package, entered again with [Arg]
-// as its only argument. Programs that use the launcher call [Main] first
-// thing in main.
+// as its only argument: importing the package is enough.
 //
 // # Protocol
 //

@@ -29,17 +29,17 @@ func lookup(name string, dirs []string) (string, error) {
 	if refused != nil {
 		return "", refused
 	}
-	return "", &Failure{Stage: StageLookup, Path: Raw(name), Errno: int(unix.ENOENT), Text: "command not found"}
+	return "", &Failure{Stage: StageLookup, Path: name, Errno: int(unix.ENOENT), Text: "command not found"}
 }
 
 // probe reports why a file cannot be executed.
 func probe(p string) error {
 	var st unix.Stat_t
 	if err := unix.Stat(p, &st); err != nil {
-		return fail(StageLookup, Raw(p), err)
+		return fail(StageLookup, p, err)
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return fail(StageLookup, Raw(p), unix.EISDIR)
+		return fail(StageLookup, p, unix.EISDIR)
 	}
-	return fail(StageLookup, Raw(p), unix.Faccessat(unix.AT_FDCWD, p, unix.X_OK, unix.AT_EACCESS))
+	return fail(StageLookup, p, unix.Faccessat(unix.AT_FDCWD, p, unix.X_OK, unix.AT_EACCESS))
 }

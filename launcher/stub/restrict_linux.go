@@ -10,28 +10,24 @@ import (
 func filter(c seccomp.Config) error {
 	program, err := seccomp.Compile(c)
 	if err != nil {
-		return fail(StageSeccomp, nil, err)
+		return fail(StageSeccomp, "", err)
 	}
-	return fail(StageSeccomp, nil, seccomp.Install(program))
+	return fail(StageSeccomp, "", seccomp.Install(program))
 }
 
 // restrict puts the Landlock ruleset up, as far as this kernel has it: what
 // it lacks was reported when the run was planned.
-func restrict(l *Landlock) error {
-	if l == nil {
+func restrict(ruleset landlock.Ruleset) error {
+	if !ruleset.Files && ruleset.Scope == 0 {
 		return nil
-	}
-	ruleset := landlock.Ruleset{Files: l.Files, Scope: l.Scope}
-	for _, g := range l.Grants {
-		ruleset.Grants = append(ruleset.Grants, landlock.Grant{Path: string(g.Path), FD: g.FD, Access: g.Access})
 	}
 	abi, err := landlock.ABI()
 	if err != nil {
-		return fail(StageLandlock, nil, err)
+		return fail(StageLandlock, "", err)
 	}
 	enforced, _, err := landlock.Plan(abi, ruleset)
 	if err != nil || !enforced.Any() {
-		return fail(StageLandlock, nil, err)
+		return fail(StageLandlock, "", err)
 	}
-	return fail(StageLandlock, nil, landlock.Apply(enforced))
+	return fail(StageLandlock, "", landlock.Apply(enforced))
 }

@@ -23,7 +23,7 @@ func verify(checks []Check) error {
 }
 
 func (c Check) verify() error {
-	fd, err := nofollow.Open(string(c.Path))
+	fd, err := nofollow.Open(c.Path)
 	if err != nil {
 		return err
 	}
