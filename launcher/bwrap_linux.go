@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"bufio"
 	"os"
 	"strings"
 
@@ -49,11 +50,7 @@ func startBwrap(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) {
 		opening.err = err
 		return nil, stub.Spec{}, opening.fail()
 	}
-	s.drained.Go(func() { s.said.readAll(saidR) })
-	s.drained.Go(func() {
-		defer statusR.Close()
-		s.status, s.statusErr = bwrap.ReadStatus(statusR, s.holdInit)
-	})
+	s.said, s.statusFile, s.statuses = saidR, statusR, bufio.NewReader(statusR)
 	// The mounts take a few milliseconds; meanwhile the orders are written.
 	orders := ordersFor(plan, cmd)
 	orders.Mounts = opened.checks(plan.Layout)

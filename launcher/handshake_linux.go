@@ -22,6 +22,7 @@ func (s *sandbox) handshake(orders []byte) (pidfd int, err error) {
 	if err != nil {
 		return -1, err
 	}
+	s.holdInit()
 	pidfd, err = unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return -1, err
@@ -76,7 +77,7 @@ func (s *sandbox) hello() (pid int, err error) {
 // fail ends what is left of a sandbox that did not come up and words why.
 func (s *sandbox) fail(plan platform.Plan, cmd Command, err error) error {
 	kill(s.pidfd, unix.SIGKILL) // gone already in most cases
-	s.wait()
+	reason := s.wait()
 	var f *stub.Failure
 	switch {
 	case errors.As(err, &f) && (f.Stage == stub.StageLookup || f.Stage == stub.StageExec):
@@ -84,7 +85,6 @@ func (s *sandbox) fail(plan platform.Plan, cmd Command, err error) error {
 	case errors.As(err, &f):
 		return &SetupError{Step: string(f.Stage), Path: f.Path, Reason: f.Text}
 	}
-	reason := s.said.firstLine()
 	if reason == "" {
 		reason = err.Error()
 	}

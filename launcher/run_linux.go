@@ -18,21 +18,11 @@ func Run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	if len(cmd.Argv) == 0 {
 		return Result{}, &CommandError{NotFound: true}
 	}
-	type outcome struct {
-		result Result
-		err    error
-	}
-	done := make(chan outcome, 1)
 	// The parent-death signal is bound to the thread that starts the child:
 	// were that thread to end before us, the kernel would kill the sandbox.
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		result, err := run(ctx, plan, cmd)
-		done <- outcome{result, err}
-	}()
-	o := <-done
-	return o.result, o.err
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return run(ctx, plan, cmd)
 }
 
 func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {

@@ -3,7 +3,6 @@ package launcher
 import (
 	"bufio"
 	"os"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -12,36 +11,56 @@ import (
 
 // sandbox is a started backend with a stub in it.
 type sandbox struct {
-	pid     int // our child: bubblewrap, or the stub itself
-	pidfd   int
-	socket  *os.File      // to the stub
-	reader  *bufio.Reader // on socket
-	said    *tail         // what the backend wrote on its own stderr
-	drained sync.WaitGroup
-	init    int // pidfd of process 1 of the sandbox; -1 if there is none
+	pid    int // our child: bubblewrap, or the stub itself
+	pidfd  int
+	socket *os.File      // to the stub
+	reader *bufio.Reader // on socket
+	init   int           // pidfd of process 1 of the sandbox; -1 if there is none
+
+	// What bubblewrap writes, on its own stderr and as status. Both are few
+	// words that fit into a pipe, so they are read when they are needed.
+	said, statusFile *os.File
+	statuses         *bufio.Reader // on statusFile
 
 	direct  bool   // the child becomes the command, so its status is the command's
 	cleanup func() // removes what the run made; nil for nothing
 
-	status    bwrap.Status
-	statusErr error
-	ended     *unix.WaitStatus
+	status bwrap.Status
+	ended  *unix.WaitStatus
 }
 
 func newSandbox(socket *os.File) *sandbox {
-	return &sandbox{socket: socket, reader: bufio.NewReader(socket), said: &tail{}, init: -1}
+	return &sandbox{socket: socket, reader: bufio.NewReader(socket), init: -1}
 }
 
-// holdInit keeps process 1 of the sandbox in hand, to see its end. If it is
-// gone already there is nothing to wait for.
-func (s *sandbox) holdInit(pid int) {
-	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
+// holdInit keeps process 1 of the sandbox in hand, to see its end. bubblewrap
+// named it before the stub could run. If it is gone already there is nothing
+// to wait for.
+func (s *sandbox) holdInit() {
+	if s.statusFile == nil {
+		return
+	}
+	first, err := bwrap.ReadStarted(s.statuses)
+	if err != nil {
+		return
+	}
+	if fd, err := unix.PidfdOpen(first, 0); err == nil {
 		s.init = fd
 	}
 }
 
+// lastWords reads what bubblewrap left: its exit record, and on a failure its
+// reason. Both pipes end with process 1.
+func (s *sandbox) lastWords() (reason string) {
+	if s.statusFile == nil {
+		return ""
+	}
+	s.status, _ = bwrap.ReadExit(s.statuses) // cut off if bubblewrap was killed, which Exited tells
+	return firstLine(s.said)
+}
+
 func (s *sandbox) close() {
-	s.socket.Close()
+	closeAll([]*os.File{s.socket, s.said, s.statusFile})
 	unix.Close(s.pidfd)
 	if s.cleanup != nil {
 		s.cleanup()

@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -31,20 +30,13 @@ func startProcess(program string, argv []string, files []*os.File, newSession bo
 	return pid, pidfd, err
 }
 
-// tail keeps the first words of a stream and reads the rest away.
-type tail struct{ bytes.Buffer }
-
-const tailSize = 4096
-
-func (t *tail) readAll(r io.ReadCloser) {
-	defer r.Close()
-	_, _ = io.Copy(&t.Buffer, io.LimitReader(r, tailSize))
-	_, _ = io.Copy(io.Discard, r)
-}
+// wordsSize bounds what is read of a backend's complaint.
+const wordsSize = 4096
 
 // firstLine is what bubblewrap gave as its reason, without its name in front.
-func (t *tail) firstLine() string {
-	line, _, _ := strings.Cut(strings.TrimSpace(t.String()), "\n")
+func firstLine(r io.Reader) string {
+	said, _ := io.ReadAll(io.LimitReader(r, wordsSize))
+	line, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
 	return strings.TrimPrefix(line, "bwrap: ")
 }
 
@@ -117,9 +109,12 @@ func (o *opener) fail() error {
 	return &SetupError{Step: "start", Reason: o.err.Error()}
 }
 
+// closeAll closes the files that there are.
 func closeAll(files []*os.File) {
 	for _, f := range files {
-		f.Close()
+		if f != nil {
+			f.Close()
+		}
 	}
 }
 

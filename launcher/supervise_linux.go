@@ -74,10 +74,11 @@ func timer(d time.Duration) <-chan time.Time {
 }
 
 // wait reaps bubblewrap and waits until process 1 of the sandbox is gone. The
-// kernel ends that only after everything else inside has ended.
-func (s *sandbox) wait() {
+// kernel ends that only after everything else inside has ended. It returns
+// what bubblewrap complained about, if anything.
+func (s *sandbox) wait() (reason string) {
 	if s.ended != nil {
-		return
+		return ""
 	}
 	s.ended = new(unix.WaitStatus)
 	for {
@@ -85,7 +86,7 @@ func (s *sandbox) wait() {
 			break
 		}
 	}
-	s.drained.Wait()
+	reason = s.lastWords()
 	if s.direct {
 		s.status = bwrap.Status{ExitCode: exitCodeOf(*s.ended), Exited: true}
 	}
@@ -93,6 +94,7 @@ func (s *sandbox) wait() {
 		awaitEnd(s.init)
 		unix.Close(s.init)
 	}
+	return reason
 }
 
 func exitCodeOf(status unix.WaitStatus) int {

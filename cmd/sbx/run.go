@@ -168,9 +168,7 @@ func (a *app) runAttached(plan platform.Plan, cmd launcher.Command) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Reap = true
 	cmd.Interactive = isTerminal(os.Stdin) || isTerminal(os.Stdout) || isTerminal(os.Stderr)
-	signals, restore := catchSignals(cmd.Interactive)
-	defer restore()
-	cmd.Signals = signals
+	cmd.Signals = catchSignals(cmd.Interactive)
 	result, err := launcher.Run(context.Background(), plan, cmd)
 	if err != nil {
 		return err

@@ -41,9 +41,7 @@ type denial struct {
 // runCaptured runs the command without a terminal and prints one object.
 func (a *app) runCaptured(plan platform.Plan, cmd launcher.Command) error {
 	cmd.Stdin, cmd.Reap = os.Stdin, true
-	signals, restore := catchSignals(false)
-	defer restore()
-	cmd.Signals = signals
+	cmd.Signals = catchSignals(false)
 	got, err := launcher.RunCaptured(context.Background(), plan, cmd, plan.Effective.Limits.Output)
 	if err != nil {
 		return err

@@ -12,7 +12,9 @@ import (
 // group: the command acts on it, sbx and the backend must not. They ignore it,
 // and ignoring is inherited; the stub undoes that for the command. Without a
 // terminal the command has a session of its own, and sbx passes everything on.
-func catchSignals(interactive bool) (signals <-chan os.Signal, restore func()) {
+//
+// Nothing is put back: sbx ends with the command.
+func catchSignals(interactive bool) <-chan os.Signal {
 	c := make(chan os.Signal, 16)
 	signal.Notify(c, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 	typed := []os.Signal{syscall.SIGINT, syscall.SIGQUIT}
@@ -21,8 +23,5 @@ func catchSignals(interactive bool) (signals <-chan os.Signal, restore func()) {
 	} else {
 		signal.Notify(c, typed...)
 	}
-	return c, func() {
-		signal.Stop(c)
-		signal.Reset(typed...)
-	}
+	return c
 }
