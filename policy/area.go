@@ -214,12 +214,14 @@ func pointwise(join func(at []Entry) Entry, areas ...Area) Area {
 	at := make([]Entry, len(areas))
 	for p, more := "/", true; more; p, more = nextPath(areas, next) {
 		var t FileType
+		made := false // p is a private place of its own, not inside one
 		for i, a := range areas {
 			at[i] = open[i].around(p)
 			if k := next[i]; k < len(a.entries) && a.entries[k].Path == p {
 				at[i] = a.entries[k]
 				open[i] = append(open[i], at[i])
 				next[i]++
+				made = made || at[i].Kind == Private
 				if t == TypeUnknown {
 					t = at[i].Type
 				}
@@ -227,6 +229,9 @@ func pointwise(join func(at []Entry) Entry, areas ...Area) Area {
 		}
 		e := join(at)
 		e.Path, e.Type = p, t
+		if e.Kind == Private && !made && b.open.around(p).Kind == Private {
+			continue
+		}
 		b.add(e)
 	}
 	return b.area()

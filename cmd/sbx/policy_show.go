@@ -28,6 +28,7 @@ type shown struct {
 	Environment []string       `json:"environment"`
 	Limits      map[string]any `json:"limits"`
 	RequireOS   bool           `json:"require_os_sandbox"`
+	Derivation  *derivation    `json:"derivation,omitempty"` // with a worker
 }
 
 type shownNetwork struct {
@@ -60,8 +61,11 @@ func (a *app) policyShow() *cobra.Command {
 			}
 			e := l.effective
 			if a.json {
-				a.ui.object(show(e, f.worker))
+				a.ui.object(show(l, e))
 				return nil
+			}
+			if l.Worker != nil {
+				a.drawDerivation(l.Loaded)
 			}
 			a.drawPolicy(e)
 			return nil
@@ -72,17 +76,17 @@ func (a *app) policyShow() *cobra.Command {
 	return cmd
 }
 
-func show(e policy.Effective, worker string) shown {
+func show(l loaded, e policy.Effective) shown {
 	s := shown{
-		Version: 1, Sources: orEmpty(e.Sources), Worker: worker,
+		Version: 1, Sources: orEmpty(e.Sources), Derivation: derivationOf(l.Loaded),
 		Readable: orEmpty(e.Readable()), Writable: orEmpty(e.Writable()),
-		Denied: []string{}, System: systemPaths(e),
-		Network: shownNetwork{e.Network.Mode.String(), hostRules(e.Network.Allow), hostRules(e.Network.Deny)},
+		Denied: written(e.Denies), System: systemPaths(e),
+		Network: networkOf(e.Network),
 		Mounts:  []shownMount{}, Environment: variableNames(e), Limits: shownLimits(e.Limits),
 		RequireOS: e.RequireOS,
 	}
-	for _, d := range e.Denies {
-		s.Denied = append(s.Denied, d.Written)
+	if l.Worker != nil {
+		s.Worker = l.Worker.Name
 	}
 	for _, m := range e.Mounts {
 		s.Mounts = append(s.Mounts, shownMount{
@@ -155,13 +159,7 @@ func (a *app) drawPolicy(e policy.Effective) {
 	a.drawTree(e)
 	fmt.Fprintf(a.ui.out, "\nnetwork      %s\n", a.networkLine(e))
 	fmt.Fprintf(a.ui.out, "environment  %s\n", strings.Join(variableNames(e), " "))
-	limits := shownLimits(e.Limits)
-	words := make([]string, 0, len(limits))
-	for name, value := range limits {
-		words = append(words, fmt.Sprintf("%s=%v", name, value))
-	}
-	slices.Sort(words)
-	fmt.Fprintf(a.ui.out, "limits       %s\n", orNone(words))
+	fmt.Fprintf(a.ui.out, "limits       %s\n", orNone(limitWords(e.Limits)))
 	fmt.Fprintf(a.ui.out, "policy       %s\n", printable(orNone(e.Sources)))
 }
 

@@ -7,11 +7,13 @@ type Kind uint8
 
 // The kinds of files. Project: sbx.yaml, or whatever --config names. Program:
 // program.yaml, of which only the sandbox key is ours. User: the user's own
-// defaults, the only one with a workspace.
+// defaults, the only one with a workspace. WorkerDefinition: a *.worker file,
+// which DecodeWorker reads.
 const (
 	Project Kind = iota
 	Program
 	User
+	WorkerDefinition
 )
 
 // Config is a file, decoded and free of faults that show without the host.

@@ -39,10 +39,18 @@ func workerFields() []field[Worker] {
 func (d *decoder) checkWorker(n *node, w Worker) {
 	switch {
 	case len(n.pairs) == 0:
-		d.fault(w.Pos, "write inherit: true for all of the program's access, inherit: false for none", "worker %s is empty", quote(w.Name))
+		d.fault(w.Pos, "write inherit: true for all of the program's access, inherit: false for none", "%s", w.emptyText())
 	case w.Restrict.Given() && w.Inherit.Given() && !w.Inherit.V:
 		d.fault(later(w.Restrict.Pos, w.Inherit.Pos), "keep one of them", "restrict keeps what inherit: false drops")
 	}
+}
+
+// emptyText says which block is empty; that of a worker file has no name.
+func (w Worker) emptyText() string {
+	if w.Name == "" {
+		return "the sandbox block is empty"
+	}
+	return "worker " + quote(w.Name) + " is empty"
 }
 
 // sandboxPath reads a path as the tools name it, not a path of the host.

@@ -42,7 +42,7 @@ func (f Flags) written() []string {
 	for _, l := range []struct {
 		name   string
 		values []string
-	}{{"--ro", f.RO}, {"--rw", f.RW}, {"--deny", f.Deny}, {"--preset", f.Presets}, {"--net", f.Net}, {"--env", envNames(f.Env)}, {"--limit", f.Limits}} {
+	}{{"--worker", one(f.Worker)}, {"--ro", f.RO}, {"--rw", f.RW}, {"--deny", f.Deny}, {"--preset", f.Presets}, {"--net", f.Net}, {"--env", envNames(f.Env)}, {"--limit", f.Limits}} {
 		for _, v := range l.values {
 			all = append(all, flagText(l.name, v))
 		}
@@ -51,6 +51,14 @@ func (f Flags) written() []string {
 		all = append(all, flagText("--system", f.System))
 	}
 	return all
+}
+
+// one makes a list of a flag that is given at most once.
+func one(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
 }
 
 // envNames drops the values: they may be secrets, and reports are kept.

@@ -9,7 +9,7 @@ func unavailable(file string, c *Config) error {
 		at  Pos
 		key string
 	}
-	rows := []row{{c.Workers.Pos, "workers"}}
+	var rows []row
 	if c.Workspace != nil {
 		rows = append(rows, row{c.Workspace.Pos, "workspace"})
 	}

@@ -51,7 +51,12 @@ func (b *builder) fileMount(src *Source, s *Sandbox, m Mount) {
 		b.rootFault(o, nil, "write paths: {name: {root: "+show(m.Root.V)+"}}", "%s is a file: the root form takes a directory", show(m.Root.V))
 		return
 	}
-	if !policy.Contains(src.dir, r.Path) {
+	inside := policy.Contains(src.grants(), r.Path)
+	if !inside && m.Name == "/" && src.Kind == Program {
+		b.rootFault(o, nil, "a program's root is its directory or lies below it; paths can name places elsewhere", "root %s lies outside the program's directory", show(m.Root.V))
+		return
+	}
+	if !inside {
 		b.outside = append(b.outside, Need{Pos: m.Root.Pos, What: text})
 	}
 	mount := policy.Mount{
@@ -112,16 +117,22 @@ func (b *builder) fileNetwork(src *Source, n Network) {
 	if !n.Given() {
 		return
 	}
-	b.network = policy.Network{Mode: n.Mode, Rule: policy.Rule{File: src.Name, Line: n.Line, Text: "network: " + n.Mode.String()}}
-	for _, h := range n.Allow {
-		b.network.Allow = append(b.network.Allow, h.V)
-	}
-	for _, h := range n.Deny {
-		b.network.Deny = append(b.network.Deny, h.V)
-	}
+	b.network = n.policy(src.Name)
 	if n.Mode == policy.NetworkList {
 		b.notYet(&NotAvailableError{File: src.Name, Pos: n.Pos, Key: "network: {allow: ...}", Fix: "write network: true or network: false, or give --net or --net=off"})
 	}
+}
+
+// policy returns what the key means.
+func (n Network) policy(file string) policy.Network {
+	net := policy.Network{Mode: n.Mode, Rule: policy.Rule{File: file, Line: n.Line, Text: "network: " + n.Mode.String()}}
+	for _, h := range n.Allow {
+		net.Allow = append(net.Allow, h.V)
+	}
+	for _, h := range n.Deny {
+		net.Deny = append(net.Deny, h.V)
+	}
+	return net
 }
 
 // fileEnv adds the file's variables after those of its presets.

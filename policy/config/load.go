@@ -11,9 +11,11 @@ import (
 // Loaded is the result of Load: a policy, and what there is to say about it.
 type Loaded struct {
 	Sandbox     policy.Sandbox
-	Derive      Derive       // still to be applied to Sandbox, at last
-	Attachments *Attachments // nil where the file has none
-	Sources     []Source     // the files it came from; at most one today
+	Program     policy.Sandbox // what Sandbox was before the worker narrowed it
+	Worker      *Callee        // nil without --worker
+	Derive      Derive         // still to be applied to Sandbox, at last
+	Attachments *Attachments   // nil where the file has none
+	Sources     []Source       // the files it came from: the program's, the worker's
 	Warnings    []Warning
 
 	later []*NotAvailableError
@@ -39,10 +41,7 @@ func Load(flags Flags, host Host) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, err
 	}
-	if flags.Worker != "" {
-		return Loaded{}, &NotAvailableError{Key: flagText("--worker", flags.Worker), Fix: "the derive flags narrow a run: --restrict, --readonly, --allow-read, --allow-write"}
-	}
-	c, err := b.source(src)
+	c, worker, err := b.decode(flags, src)
 	if err != nil {
 		return Loaded{}, err
 	}
@@ -50,16 +49,84 @@ func Load(flags Flags, host Host) (Loaded, error) {
 	if err := b.err(); err != nil {
 		return Loaded{}, err
 	}
-	if src != nil {
-		if err := src.checkTrust(c, b.outside, host); err != nil {
-			return Loaded{}, err
-		}
+	if err := b.checkTrust(c, src, worker); err != nil {
+		return Loaded{}, err
 	}
-	return b.build(flags, src, c)
+	loaded, err := b.build(flags, src, worker, c)
+	if err != nil || b.callee == nil {
+		return loaded, err
+	}
+	return b.narrow(loaded, src, worker)
 }
 
-// source decodes the file, if there is one, and adds what it says.
-func (b *builder) source(src *Source) (*Config, error) {
+// decode reads the program and, where one is asked for, the worker. worker is
+// nil where no file of its own defines it.
+func (b *builder) decode(flags Flags, src *Source) (c *Config, worker *Source, err error) {
+	if src != nil && src.Kind == WorkerDefinition {
+		return nil, nil, &policy.ConfigError{File: src.Name, Message: "a worker file narrows a program and is none itself", Fix: "--worker " + show(src.Name)}
+	}
+	if c, err = b.text(src); err != nil {
+		return nil, nil, err
+	}
+	program := src
+	if flags.Worker != "" {
+		file, found, err := b.worker(flags.Worker, src, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		worker = found
+		switch {
+		case file != nil && file.Old == nil && src == nil:
+			b.warn("put it beside a program.yaml that has a sandbox", "%s has no program: it gets no files", worker.Name)
+		case file != nil && file.Old != nil:
+			if c, err = b.oldStyle(file, worker, src, c); err != nil {
+				return nil, nil, err
+			}
+			program, b.grantsOwn = worker, true
+		}
+	}
+	b.fileFaults(program, c)
+	return c, worker, nil
+}
+
+// fileFaults adds what the file says, its faults in the order of its lines.
+func (b *builder) fileFaults(src *Source, c *Config) {
+	if src == nil {
+		return
+	}
+	if c != nil && c.Sandbox == nil {
+		b.warn("a sandbox key grants files; so do --ro and --rw", "%s has no sandbox: it grants nothing", src.Name)
+	}
+	if c != nil {
+		b.file(src, c)
+	}
+	b.faults = inOrder(b.faults)
+}
+
+// narrow applies the worker. What it denies counts from its own file.
+func (b *builder) narrow(loaded Loaded, src, worker *Source) (Loaded, error) {
+	dir := ""
+	switch {
+	case worker != nil:
+		dir = worker.dir
+	case src != nil:
+		dir = src.dir
+	}
+	var err error
+	if loaded.Sandbox, err = b.narrowTo(loaded.Program, dir); err != nil {
+		return Loaded{}, err
+	}
+	loaded.Worker = b.callee
+	if n := loaded.Sandbox.Effective().Network; n.Mode == policy.NetworkList && len(loaded.later) == 0 {
+		loaded.later = append(loaded.later, &NotAvailableError{
+			File: b.callee.File, Pos: b.callee.block.Network.Pos, Key: "network: {allow: ...}", Fix: "write network: true or network: false",
+		})
+	}
+	return loaded, nil
+}
+
+// text decodes the program's file, if there is one.
+func (b *builder) text(src *Source) (*Config, error) {
 	if src == nil {
 		b.misnamed()
 		return nil, nil
@@ -74,11 +141,6 @@ func (b *builder) source(src *Source) (*Config, error) {
 	for _, doubt := range c.Doubts {
 		b.warn("did you mean sandbox?", "%s:%d: key %s is not read by sbx", src.Name, doubt.Line, quote(doubt.V))
 	}
-	if c.Sandbox == nil {
-		b.warn("a sandbox key grants files; so do --ro and --rw", "%s has no sandbox: it grants nothing", src.Name)
-	}
-	b.file(src, c)
-	b.faults = inOrder(b.faults)
 	return c, nil
 }
 
@@ -96,10 +158,15 @@ func (b *builder) misnamed() {
 
 // guarded lists the files that decide about later runs: the one that this run
 // loaded, and what a search would find at the top of a writable root.
-func (b *builder) guarded(src *Source) []string {
+// A worker that could rewrite the file of another would choose what that one
+// gets next.
+func (b *builder) guarded(src, worker *Source) []string {
 	var files []string
-	if src != nil {
-		files = append(files, src.Path)
+	for _, s := range []*Source{src, worker} {
+		if s != nil {
+			files = append(files, s.Path)
+			files = append(files, workerFiles(s.dir)...)
+		}
 	}
 	for _, m := range b.mounts {
 		if m.Mode != policy.ReadAndWrite || m.Type != policy.TypeDir {
@@ -135,6 +202,8 @@ type builder struct {
 	env       environ
 	limits    policy.Limits
 	requireOS bool
+	callee    *Callee
+	grantsOwn bool // the worker's own sandbox, of the old style, is the program's
 
 	outside  []Need // roots of the file that lie outside its directory
 	faults   []*policy.ConfigError
@@ -173,7 +242,7 @@ func (b *builder) err() error {
 // build resolves what depends on everything else: presets come after the
 // mounts, so that they never narrow one, and before the variables of file
 // and flags, so that these count.
-func (b *builder) build(flags Flags, src *Source, c *Config) (Loaded, error) {
+func (b *builder) build(flags Flags, src, worker *Source, c *Config) (Loaded, error) {
 	base, err := policy.ResolveBase(b.system, b.network.Mode, b.host.Places)
 	if err != nil {
 		return Loaded{}, err
@@ -189,17 +258,22 @@ func (b *builder) build(flags Flags, src *Source, c *Config) (Loaded, error) {
 	}
 	loaded := Loaded{Derive: flags.Derive, Warnings: b.warnings, later: b.later}
 	spec := policy.Spec{
-		Form: b.form, Mounts: b.mounts, Denies: b.denies, Links: b.links, Guarded: b.guarded(src), Base: base, Places: b.host.Places,
+		Form: b.form, Mounts: b.mounts, Denies: b.denies, Links: b.links, Guarded: b.guarded(src, worker), Base: base, Places: b.host.Places,
 		Network: b.network, Env: b.env.env, Limits: b.limits, RequireOS: b.requireOS,
 	}
-	if src != nil {
-		loaded.Sources = []Source{*src}
+	for _, s := range []*Source{src, worker} {
+		if s != nil {
+			loaded.Sources = append(loaded.Sources, *s)
+			spec.Sources = append(spec.Sources, s.Name)
+		}
+	}
+	if c != nil {
 		loaded.Attachments = c.Attachments
-		spec.Sources = append(spec.Sources, src.Name)
 	}
 	spec.Sources = append(spec.Sources, flags.written()...)
 	if loaded.Sandbox, err = policy.New(spec); err != nil {
 		return Loaded{}, err
 	}
+	loaded.Program = loaded.Sandbox
 	return loaded, nil
 }

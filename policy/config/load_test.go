@@ -59,10 +59,10 @@ func TestLoadOfDesignExample(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(corpus, "valid/design.yaml"))
 	require.NoError(t, err)
 	dir := tree(t, map[string]string{"portfolio/": "", "pipeline/": "", "p.yaml": string(text)})
-	_, err = config.Load(config.Flags{Config: "p.yaml"}, hostAt(dir, "/home/u", nil))
-	var notYet *config.NotAvailableError
-	require.ErrorAs(t, err, &notYet)
-	assert.Equal(t, "workers", notYet.Key)
+	l, err := config.Load(config.Flags{Config: "p.yaml", Worker: "analyzer"}, hostAt(dir, "/home/u", nil))
+	require.NoError(t, err)
+	assert.Subset(t, l.Program.Effective().Readable(), []string{dir + "/pipeline", dir + "/portfolio"})
+	assert.Equal(t, []string{dir + "/pipeline"}, l.Sandbox.Effective().Readable())
 	assert.Empty(t, config.Validate("p.yaml", hostAt(dir, "/home/u", nil)))
 }
 

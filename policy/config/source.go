@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -24,6 +25,7 @@ type Source struct {
 	SHA256     string // of the content, in hexadecimal
 
 	dir   string // canonical directory that relative paths count from
+	top   string // canonical directory that a discovered file may grant; empty for dir
 	owner string // what speaks against the file's owner; empty if nothing
 	data  []byte
 }
@@ -46,13 +48,16 @@ func find(flags Flags, host Host) (*Source, error) {
 	if root, ok := host.lookup("SBX_WORKSPACE"); ok && root != "" {
 		return nil, &NotAvailableError{Key: "SBX_WORKSPACE", Fix: "unset it, or grant the directory: --rw " + policy.ShellQuote(root)}
 	}
-	for dir := host.Places.Cwd; dir != ""; dir = above(dir) {
+	for dir := searchFrom(flags, host); dir != ""; dir = above(dir) {
 		for _, d := range discovered {
 			s, err := discover(dir, d.name, d.kind, host)
 			if s != nil || err != nil {
 				return s, err
 			}
 		}
+	}
+	if namesFile(flags.Worker) {
+		return nil, nil // a worker without a program gets nothing
 	}
 	// A user's file that cannot be looked at, as after sudo -u with another's
 	// HOME, grants nothing; that is what a run without it grants.
@@ -61,6 +66,26 @@ func find(flags Flags, host Host) (*Source, error) {
 	}
 	return nil, nil
 }
+
+// searchFrom is where the search for a program begins: at the worker file, if
+// one is named, since it belongs to the program that it lies in.
+func searchFrom(flags Flags, host Host) string {
+	if !namesFile(flags.Worker) {
+		return host.Places.Cwd
+	}
+	p := flags.Worker
+	if !path.IsAbs(p) {
+		p = join(host.Places.Cwd, p)
+	}
+	file, err := policy.Resolve(p)
+	if err != nil {
+		return ""
+	}
+	return path.Dir(file.Path)
+}
+
+// grants returns the directory that the file may grant without trust.
+func (s *Source) grants() string { return cmp.Or(s.top, s.dir) }
 
 // above returns the parent, and "" for the root.
 func above(dir string) string {
@@ -121,8 +146,11 @@ func kindOf(p string, host Host) Kind {
 	if user, err := policy.Resolve(host.UserFile); err == nil && user.Path == p {
 		return User
 	}
-	if path.Base(p) == "program.yaml" {
+	switch {
+	case path.Base(p) == "program.yaml":
 		return Program
+	case strings.HasSuffix(p, workerSuffix):
+		return WorkerDefinition
 	}
 	return Project
 }
@@ -166,8 +194,8 @@ func readError(name string, err error) error {
 
 // displayName spells a discovered file the short way where that is clear.
 func displayName(p, cwd string) string {
-	if path.Dir(p) == cwd {
-		return path.Base(p)
+	if cwd != "" && cwd != "/" && policy.Contains(cwd, p) {
+		return strings.TrimPrefix(p, cwd+"/")
 	}
 	return p
 }

@@ -146,11 +146,9 @@ func TestNotAvailableYet(t *testing.T) {
 		env   map[string]string
 		want  string
 	}{
-		"workers":        {text: ownRoot + "workers: {one: {inherit: true}}\n", want: "sbx.yaml:2:10: workers is not available yet"},
 		"dynamic":        {text: "sandbox: {root: ., dynamic: true}\n", want: "sbx.yaml:1:29: dynamic: true is not available yet"},
 		"unix_sockets":   {text: "sandbox: {root: ., unix_sockets: private}\n", want: "sbx.yaml:1:34: unix_sockets is not available yet"},
 		"protect":        {text: "sandbox: {root: ., protect: strict}\n", want: "sbx.yaml:1:29: protect: strict is not available yet"},
-		"--worker":       {text: ownRoot, flags: config.Flags{Worker: "one"}, want: "--worker one is not available yet"},
 		"SBX_WORKSPACE":  {text: ownRoot, env: map[string]string{"SBX_WORKSPACE": "/w"}, want: "SBX_WORKSPACE is not available yet"},
 		"dynamic: false": {text: "sandbox: {root: ., dynamic: false, protect: existing}\n"},
 	} {

@@ -2,6 +2,19 @@ package config
 
 import "github.com/sbx-run/sbx/policy"
 
+// checkTrust holds the file that the grants come from to what it may grant.
+// That is the worker's where it is of the old style.
+func (b *builder) checkTrust(c *Config, src, worker *Source) error {
+	grants := src
+	if c != nil && worker != nil && b.grantsOwn {
+		grants = worker
+	}
+	if grants == nil {
+		return nil
+	}
+	return grants.checkTrust(c, b.outside, b.host)
+}
+
 // checkTrust holds a discovered file to what such a file may grant: its own
 // directory and presets. outside are the roots that lie elsewhere.
 func (s *Source) checkTrust(c *Config, outside []Need, host Host) error {

@@ -14,6 +14,10 @@ func Validate(file string, host Host) []*policy.ConfigError {
 	if err != nil {
 		return faultsOf(err)
 	}
+	if src.Kind == WorkerDefinition {
+		_, faults := DecodeWorker(src.data)
+		return inFile(src.Name, faults)
+	}
 	c, faults := Decode(src.data, src.Kind)
 	if len(faults) > 0 {
 		return inFile(src.Name, faults)
