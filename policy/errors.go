@@ -22,7 +22,7 @@ type PathNotInSandboxError struct {
 
 func (e *PathNotInSandboxError) Error() string {
 	return fmt.Sprintf("Cannot %s '%s': path is outside sandbox.\n%s paths: %s",
-		verb(e.Op), printable(e.Path), adjective(e.Op), list(e.Boundary))
+		verb(e.Op), Printable(e.Path), adjective(e.Op), list(e.Boundary))
 }
 
 // InvalidPathError reports what is no path at all, or one that cannot be
@@ -34,7 +34,7 @@ type InvalidPathError struct {
 }
 
 func (e *InvalidPathError) Error() string {
-	return fmt.Sprintf("Cannot %s '%s': %s.", verb(e.Op), printable(e.Path), e.Problem)
+	return fmt.Sprintf("Cannot %s '%s': %s.", verb(e.Op), Printable(e.Path), e.Problem)
 }
 
 // PathNotWritableError reports a write to a place that is read-only.
@@ -44,7 +44,7 @@ type PathNotWritableError struct {
 }
 
 func (e *PathNotWritableError) Error() string {
-	return fmt.Sprintf("Cannot write to '%s': path is read-only.\nWritable paths: %s", printable(e.Path), list(e.Writable))
+	return fmt.Sprintf("Cannot write to '%s': path is read-only.\nWritable paths: %s", Printable(e.Path), list(e.Writable))
 }
 
 // SuffixNotAllowedError reports a name that the mount's suffix list excludes.
@@ -54,7 +54,7 @@ type SuffixNotAllowedError struct {
 }
 
 func (e *SuffixNotAllowedError) Error() string {
-	return fmt.Sprintf("Cannot access '%s': suffix not allowed.\nAllowed suffixes: %s", printable(e.Path), list(e.Allowed))
+	return fmt.Sprintf("Cannot access '%s': suffix not allowed.\nAllowed suffixes: %s", Printable(e.Path), list(e.Allowed))
 }
 
 // FileTooLargeError reports a file above the mount's max_file_bytes.
@@ -64,7 +64,7 @@ type FileTooLargeError struct {
 }
 
 func (e *FileTooLargeError) Error() string {
-	return fmt.Sprintf("Cannot read '%s': file too large (%d bytes).\nMaximum allowed: %d bytes", printable(e.Path), e.Size, e.Limit)
+	return fmt.Sprintf("Cannot read '%s': file too large (%d bytes).\nMaximum allowed: %d bytes", Printable(e.Path), e.Size, e.Limit)
 }
 
 // PermissionEscalationError reports a derivation that asked for more than its
@@ -94,7 +94,7 @@ type NetworkDeniedError struct {
 func (e *NetworkDeniedError) Error() string {
 	to := ""
 	if e.Host != "" {
-		to = " to '" + printable(e.Host) + "'"
+		to = " to '" + Printable(e.Host) + "'"
 	}
 	if e.Mode == NetworkOff {
 		return fmt.Sprintf("Cannot connect%s: network is outside sandbox.\nNetwork access is disabled for this sandbox", to)
@@ -177,7 +177,7 @@ func list(items []string) string {
 			shown = append(shown, fmt.Sprintf("and %d more", len(items)-i))
 			break
 		}
-		shown = append(shown, printable(item))
+		shown = append(shown, Printable(item))
 	}
 	return strings.Join(shown, ", ")
 }
@@ -186,9 +186,9 @@ func list(items []string) string {
 // somebody wrote, less than would drown the message.
 const maxListed = 32
 
-// printable escapes what a terminal would act on or could not show: messages
+// Printable escapes what a terminal would act on or could not show: messages
 // repeat what the asker wrote.
-func printable(s string) string {
+func Printable(s string) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
 		return s
 	}

@@ -104,7 +104,7 @@ func (s Sandbox) escalation(argument, written string, op Access, why string) err
 	if op == Write {
 		word, want = "writable", Write
 	}
-	e := &PermissionEscalationError{Asked: fmt.Sprintf("%s='%s'", argument, printable(written))}
+	e := &PermissionEscalationError{Asked: fmt.Sprintf("%s='%s'", argument, Printable(written))}
 	if roots := s.boundary(want); len(roots) == 0 {
 		e.Boundary = why + "parent sandbox has no " + word + " paths"
 		e.Alternatives = []string{"no " + argument + " at all"}

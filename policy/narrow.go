@@ -106,7 +106,7 @@ func checkSuffixes(mounts []Mount, asked []string) error {
 			slices.Sort(all)
 			roots := list(slices.Compact(all))
 			return &PermissionEscalationError{
-				Asked:        "suffixes=['" + printable(suffix) + "']",
+				Asked:        "suffixes=['" + Printable(suffix) + "']",
 				Boundary:     "the suffixes of the parent sandbox are " + roots,
 				Alternatives: []string{"suffixes among " + roots},
 			}

@@ -75,6 +75,34 @@ func (s Sandbox) Locate(op Access, p string) (Resolution, error) {
 	return Resolution{}, s.refusal(op, p, errOutside)
 }
 
+// ReadableBelow returns the canonical host path that the sandbox path p leads
+// to, and the host paths at and below it at which reading begins, sorted. It
+// fails like Locate where there are none.
+func (s Sandbox) ReadableBelow(p string) (host string, roots []string, err error) {
+	host, err = s.hostPath(p)
+	if err != nil {
+		return "", nil, s.refusal(Read, p, err)
+	}
+	r, d, err := s.Effective().Look(Read, host)
+	switch {
+	case err != nil:
+		return "", nil, s.refusal(Read, p, err)
+	case d.refusal == byTheWay:
+		return "", nil, s.refusal(Read, p, errOutside)
+	case d.Allowed:
+		roots = []string{r.Path}
+	}
+	for _, root := range s.area.Roots(Read) {
+		if root != r.Path && Contains(r.Path, root) {
+			roots = append(roots, root)
+		}
+	}
+	if len(roots) == 0 {
+		return "", nil, s.refusal(Read, p, errOutside)
+	}
+	return r.Path, roots, nil
+}
+
 // refusal words why there is no answer for p.
 func (s Sandbox) refusal(op Access, p string, err error) error {
 	if err != errOutside {

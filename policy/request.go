@@ -42,16 +42,16 @@ type Request struct {
 	Rule Rule // where the request comes from, for explanations
 }
 
-// RequestError reports an argument of a Request that means nothing, before
-// any question of permission.
+// RequestError reports an argument that means nothing, before any question of
+// permission: of a Request, or of a built-in tool.
 type RequestError struct {
-	Argument string // "allow_read", "suffixes"
+	Argument string // "allow_read", "suffixes", "pattern"
 	Value    string
 	Problem  string // a clause
 }
 
 func (e *RequestError) Error() string {
-	return fmt.Sprintf("%s: '%s': %s", e.Argument, printable(e.Value), e.Problem)
+	return fmt.Sprintf("%s: '%s': %s", e.Argument, Printable(e.Value), e.Problem)
 }
 
 // lists returns the effective read and write lists after the defaults; all
