@@ -120,11 +120,11 @@ func surroundings() (config.Host, error) {
 	if err != nil {
 		return config.Host{}, err
 	}
-	return config.Host{
+	return withApprovals(config.Host{
 		Places:   policy.Places{Home: home, Cwd: cwd, Own: ownDirectories(home)},
 		Env:      os.LookupEnv,
 		UserFile: userFile(home),
-	}, nil
+	}), nil
 }
 
 // workingDirectory is the kernel's word, not that of PWD, which may name a

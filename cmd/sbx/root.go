@@ -17,7 +17,7 @@ type app struct {
 // execute runs one command line and returns the exit code.
 func execute(args []string) int {
 	a := &app{ui: newUI(os.Stdout, os.Stderr)}
-	root := a.command()
+	root := a.command(args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
 	if err == nil {
@@ -28,7 +28,7 @@ func execute(args []string) int {
 	return code
 }
 
-func (a *app) command() *cobra.Command {
+func (a *app) command(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sbx",
 		Short: "Run a command under kernel-enforced limits",
@@ -52,14 +52,23 @@ and an empty /tmp; the network is off.
 		return &usageError{err: err, verb: cmd.CommandPath()}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(
-		a.runCommand(), a.checkCommand(), a.policyCommand(), a.initCommand(),
-		a.doctorCommand(), a.versionCommand(),
-	)
+	root.AddCommand(a.verbs(args)...)
 	for _, c := range root.Commands() {
 		wrapUsage(c)
 	}
 	return root
+}
+
+// verbs builds the verb that the command line names, and all of them where
+// it names none: a run's start should not pay for the flags of the others.
+func (a *app) verbs(args []string) []*cobra.Command {
+	if len(args) > 0 && args[0] == "run" {
+		return []*cobra.Command{a.runCommand()}
+	}
+	return []*cobra.Command{
+		a.runCommand(), a.checkCommand(), a.policyCommand(), a.initCommand(), a.trustCommand(),
+		a.doctorCommand(), a.versionCommand(),
+	}
 }
 
 // usageError is a command line that cannot be understood.

@@ -38,10 +38,20 @@ type TrustError struct {
 	Path   string // canonical
 	SHA256 string // of the content, in hexadecimal
 	Needs  []Need
+
+	Changed bool     // the user has trusted another content of it
+	New     []string // what this content grants and that one did not
 }
 
 // Error lists everything that needs approval, on one line.
 func (e *TrustError) Error() string {
+	if e.Changed {
+		added := "it grants nothing new, but its content counts as a whole"
+		if len(e.New) > 0 {
+			added = "it newly grants: " + strings.Join(e.New, "; ")
+		}
+		return show(e.File) + " has changed since it was trusted; " + added
+	}
 	what := make([]string, len(e.Needs))
 	for i, n := range e.Needs {
 		what[i] = n.What

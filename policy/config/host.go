@@ -11,6 +11,10 @@ type Host struct {
 	// Trusted reports whether the user approved exactly this content of the
 	// file at the canonical path. nil trusts nothing.
 	Trusted func(path, sha256 string) bool
+
+	// Approved returns the content of the file at the canonical path that the
+	// user approved last, to say what has changed. nil knows none.
+	Approved func(path string) (content []byte, ok bool)
 }
 
 // lookup asks the caller's environment.
@@ -24,4 +28,12 @@ func (h Host) lookup(name string) (string, bool) {
 // trusted asks the user's approvals; without any, nothing is trusted.
 func (h Host) trusted(path, sha256 string) bool {
 	return h.Trusted != nil && h.Trusted(path, sha256)
+}
+
+// approved asks for the content that was approved last.
+func (h Host) approved(path string) ([]byte, bool) {
+	if h.Approved == nil {
+		return nil, false
+	}
+	return h.Approved(path)
 }

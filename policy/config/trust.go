@@ -28,7 +28,15 @@ func (s *Source) checkTrust(c *Config, outside []Need, host Host) error {
 	if len(needs) == 0 || host.trusted(s.Path, s.SHA256) {
 		return nil
 	}
-	return &TrustError{File: s.Name, Path: s.Path, SHA256: s.SHA256, Needs: needs}
+	e := &TrustError{File: s.Name, Path: s.Path, SHA256: s.SHA256, Needs: needs}
+	if before, ok := host.approved(s.Path); ok {
+		e.Changed = true
+		var err error
+		if e.New, err = s.NewGrants(before, host); err != nil {
+			return err
+		}
+	}
+	return e
 }
 
 // needs lists the keys that weaken a guarantee or reach beyond files.
