@@ -2,9 +2,10 @@ package bwrap
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
+	"strings"
 )
 
 // Status is what bubblewrap tells on its status descriptor at the end.
@@ -16,39 +17,46 @@ type Status struct {
 // ReadStarted reads the record with which bubblewrap names process 1 of the
 // sandbox, as the host numbers it, and leaves what follows in r.
 func ReadStarted(r *bufio.Reader) (pid int, err error) {
-	record, err := r.ReadBytes('}')
+	record, err := r.ReadString('}')
 	if err != nil {
 		return 0, err
 	}
-	var started struct {
-		ChildPID int `json:"child-pid"`
+	pid, ok := number(record, "child-pid")
+	if !ok || pid <= 0 {
+		return 0, errors.New("bubblewrap named no process")
 	}
-	err = json.Unmarshal(record, &started)
-	if err == nil && started.ChildPID <= 0 {
-		err = errors.New("bubblewrap named no process")
-	}
-	return started.ChildPID, err
+	return pid, nil
 }
 
 // ReadExit reads the rest of the status records to their end. An end without
 // an exit code is no error: it says that the command never ran or was killed
 // with bubblewrap.
 func ReadExit(r io.Reader) (Status, error) {
-	var s Status
-	dec := json.NewDecoder(r)
-	for {
-		var record struct {
-			ExitCode *int `json:"exit-code"`
-		}
-		err := dec.Decode(&record)
-		if errors.Is(err, io.EOF) {
-			return s, nil
-		}
-		if err != nil {
-			return s, err
-		}
-		if record.ExitCode != nil {
-			s.ExitCode, s.Exited = *record.ExitCode, true
-		}
+	rest, err := io.ReadAll(io.LimitReader(r, maxStatus))
+	code, exited := number(string(rest), "exit-code")
+	return Status{ExitCode: code, Exited: exited}, err
+}
+
+// maxStatus bounds what is read of the records, which have some two hundred
+// bytes.
+const maxStatus = 4096
+
+// number finds "name": N. The records are flat objects of numbers, and a JSON
+// decoder would cost more than all else that happens at the end of a run.
+func number(record, name string) (n int, ok bool) {
+	_, after, found := strings.Cut(record, `"`+name+`"`)
+	if !found {
+		return 0, false
 	}
+	after, found = strings.CutPrefix(strings.TrimSpace(after), ":")
+	if !found {
+		return 0, false
+	}
+	after = strings.TrimSpace(after)
+	end := strings.IndexFunc(after, func(r rune) bool { return r < '0' || r > '9' })
+	if end >= 0 {
+		after = after[:end]
+	}
+	n, err := strconv.Atoi(after)
+	return n, err == nil
 }

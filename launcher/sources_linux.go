@@ -40,8 +40,11 @@ func openSources(layout bwrap.Layout) (sources, error) {
 func openSource(m bwrap.Mount) (source, error) {
 	switch {
 	case m.Op == bwrap.MaskFile:
-		f, err := os.Open(os.DevNull) // reads as empty
-		return source{file: f}, err
+		fd, err := openToCopy(os.DevNull) // reads as empty
+		if err != nil {
+			return source{}, err
+		}
+		return source{file: os.NewFile(uintptr(fd), os.DevNull)}, nil
 	case !m.Op.FromHost():
 		return source{}, nil
 	}

@@ -1,10 +1,11 @@
 package platform
 
 import (
-	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,14 +13,14 @@ import (
 // identity is what a probe's result hangs on. If any of it changes, the probe
 // is made again.
 type identity struct {
-	Program      string `json:"program"`
-	Device       uint64 `json:"device"`
-	Inode        uint64 `json:"inode"`
-	Size         int64  `json:"size"`
-	ModifiedNano int64  `json:"modified_ns"`
-	Kernel       string `json:"kernel"`
-	User         int    `json:"user"`
-	Around       string `json:"around"` // namespaces and filters that this process is in
+	Program      string
+	Device       uint64
+	Inode        uint64
+	Size         int64
+	ModifiedNano int64
+	Kernel       string
+	User         int
+	Around       string // namespaces and filters that this process is in
 }
 
 func identify(program string) (identity, error) {
@@ -52,13 +53,13 @@ func around() string {
 	return fmt.Sprintf("%s %s seccomp:%d max_user_namespaces:%s", user, mnt, filter, setting("/proc/sys/user/max_user_namespaces"))
 }
 
-// cacheEntry is the whole cache file: one bubblewrap is in use at a time.
-type cacheEntry struct {
-	Identity identity `json:"identity"`
-	Probe    Probe    `json:"probe"`
-}
+// The cache file holds one probe, since one bubblewrap is in use at a time:
+// the identity on its first line, the version and the options it has on the
+// next ones. Plain lines cost a run's start nothing to read.
+const cacheName = "bwrap"
 
-const cacheName = "bwrap.json"
+// line writes the identity so that equal lines are equal identities.
+func (id identity) line() string { return fmt.Sprintf("%q", fmt.Sprintf("%+v", id)) }
 
 // cachedProbe returns the probe for program, from the cache in dir if that
 // holds one of the same identity. Only successes are kept: what failed may
@@ -74,7 +75,7 @@ func cachedProbe(program, dir string) Probe {
 	}
 	p := probeBwrap(program)
 	if p.Works {
-		writeCache(dir, cacheEntry{Identity: id, Probe: p})
+		writeCache(dir, id, p)
 	}
 	return p
 }
@@ -93,26 +94,30 @@ func readCache(dir string, id identity) (Probe, bool) {
 		int(st.Uid) != os.Getuid() || st.Mode&0o022 != 0 {
 		return Probe{}, false
 	}
-	var entry cacheEntry
-	if json.NewDecoder(f).Decode(&entry) != nil || entry.Identity != id || !entry.Probe.Works {
+	content, err := io.ReadAll(io.LimitReader(f, maxCache))
+	if err != nil {
 		return Probe{}, false
 	}
-	return entry.Probe, true
+	known, rest, _ := strings.Cut(string(content), "\n")
+	version, options, complete := strings.Cut(rest, "\n")
+	if known != id.line() || !complete {
+		return Probe{}, false
+	}
+	return Probe{Program: id.Program, Version: version, Works: true, Features: featuresOf(options)}, true
 }
 
-func writeCache(dir string, entry cacheEntry) {
+// maxCache bounds the cache file.
+const maxCache = 4096
+
+func writeCache(dir string, id identity, p Probe) {
 	if os.MkdirAll(dir, 0o700) != nil {
-		return
-	}
-	body, err := json.Marshal(entry)
-	if err != nil {
 		return
 	}
 	f, err := os.CreateTemp(dir, cacheName+".*")
 	if err != nil {
 		return
 	}
-	_, werr := f.Write(body)
+	_, werr := fmt.Fprintf(f, "%s\n%s\n%s", id.line(), p.Version, optionsOf(p.Features))
 	cerr := f.Close()
 	if werr != nil || cerr != nil || os.Rename(f.Name(), filepath.Join(dir, cacheName)) != nil {
 		os.Remove(f.Name())

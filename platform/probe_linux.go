@@ -37,12 +37,7 @@ func probeBwrap(program string) Probe {
 		p.Error = err.Error()
 		return p
 	}
-	p.Features = bwrap.Features{
-		BindFD:        hasOption(help, "--ro-bind-fd"),
-		DisableUserns: hasOption(help, "--disable-userns"),
-		Size:          hasOption(help, "--size"),
-		Perms:         hasOption(help, "--perms"),
-	}
+	p.Features = featuresOf(help)
 	if version, err := runProbe(program, "--version"); err == nil {
 		p.Version = strings.TrimSpace(strings.TrimPrefix(version, "bubblewrap"))
 	}
@@ -56,6 +51,29 @@ func probeBwrap(program string) Probe {
 	}
 	p.Works = true
 	return p
+}
+
+// featuresOf reads the options out of a help text, or of what optionsOf wrote.
+func featuresOf(help string) bwrap.Features {
+	return bwrap.Features{
+		BindFD:        hasOption(help, "--ro-bind-fd"),
+		DisableUserns: hasOption(help, "--disable-userns"),
+		Size:          hasOption(help, "--size"),
+		Perms:         hasOption(help, "--perms"),
+	}
+}
+
+func optionsOf(f bwrap.Features) string {
+	var options []string
+	for _, o := range []struct {
+		name string
+		has  bool
+	}{{"--ro-bind-fd", f.BindFD}, {"--disable-userns", f.DisableUserns}, {"--size", f.Size}, {"--perms", f.Perms}} {
+		if o.has {
+			options = append(options, o.name)
+		}
+	}
+	return strings.Join(options, " ")
 }
 
 // trial is a sandbox of the same make as a run's: same namespaces, a new
