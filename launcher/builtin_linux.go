@@ -51,17 +51,17 @@ func startInScratch(plan platform.Plan, cmd Command, place *scratch) (*sandbox, 
 	var opening opener
 	defer opening.closeTheirs()
 	ours, theirs := opening.socketPair()
-	null := opening.open(os.DevNull)
+	null := opening.open(os.DevNull, unix.O_RDWR)
 	if opening.err != nil {
 		return nil, stub.Spec{}, opening.fail()
 	}
 	files := []*os.File{orFile(cmd.Stdin, null), orFile(cmd.Stdout, null), orFile(cmd.Stderr, null), theirs}
 	s := newSandbox(ours)
-	s.direct, s.cleanup = true, place.remove
+	s.direct, s.place, s.cleanup = true, place, place.remove
 	if cmd.Reap {
 		becomeReaper()
 	}
-	s.pid, s.pidfd, err = startProcess("/proc/self/exe", []string{"sbx", stub.Arg}, append(files, grants...), !cmd.Interactive)
+	s.pid, s.pidfd, err = startProcess("/proc/self/exe", []string{"sbx", stub.Arg}, append(files, grants...), placing{session: !cmd.Interactive, group: cmd.Terminal != nil})
 	if err != nil {
 		opening.err = err
 		return nil, stub.Spec{}, opening.fail()

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sbx-run/sbx/bwrap"
 	"github.com/sbx-run/sbx/launcher/stub"
 	"github.com/sbx-run/sbx/platform"
@@ -35,9 +37,9 @@ func startBwrap(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) {
 	ours, theirs := opening.socketPair()
 	statusR, statusW := opening.pipe()
 	saidR, saidW := opening.pipe()
-	exe := opening.open("/proc/self/exe")
+	exe := opening.open("/proc/self/exe", unix.O_RDONLY)
 	args := opening.memfd(arguments(plan, cmd, opened))
-	null := opening.open(os.DevNull)
+	null := opening.open(os.DevNull, unix.O_RDWR)
 	if opening.err != nil {
 		return nil, stub.Spec{}, opening.fail()
 	}
@@ -45,7 +47,7 @@ func startBwrap(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) {
 		theirs, args, statusW, exe, orFile(cmd.Stderr, null)}
 	argv := []string{"bwrap", "--args", itoa(argsFD), "--", "/proc/self/fd/" + itoa(exeFD), stub.Arg}
 	s := newSandbox(ours)
-	s.pid, s.pidfd, err = startProcess(plan.Program, argv, append(files, opened.files()...), false)
+	s.pid, s.pidfd, err = startProcess(plan.Program, argv, append(files, opened.files()...), placing{group: cmd.Terminal != nil})
 	if err != nil {
 		opening.err = err
 		return nil, stub.Spec{}, opening.fail()

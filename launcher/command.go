@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -17,6 +18,12 @@ type Command struct {
 	// and Ctrl-C work. Otherwise the command gets a session of its own and can
 	// not open /dev/tty.
 	Interactive bool
+
+	// Terminal, with Interactive, is a terminal of which the command gets a
+	// process group of its own, in the foreground if the caller's is. Nil
+	// leaves it in the caller's group: right in a pipeline or a script, whose
+	// other processes share the terminal.
+	Terminal *os.File
 
 	// Reap makes this process the heir of what the command leaves behind and
 	// kills it at the end, where the backend has no process namespace that does
@@ -35,7 +42,26 @@ const DefaultGrace = time.Second
 
 // Result is how a command ended.
 type Result struct {
-	ExitCode int           // the command's status; 128+n after signal n
-	TimedOut bool          // it was ended by Timeout
-	Duration time.Duration // from the start of the backend to the end
+	ExitCode int            // the command's status; 128+n after signal n; 124 after Timeout
+	Signal   syscall.Signal // that ended the command; 0 if it exited. Exact since Linux 6.15; before, exit 143 reads as SIGTERM
+	TimedOut bool           // it was ended by Timeout
+	Overrun  Overrun        // the limit that the command ran into; the zero value is none
+	Gaps     []string       // limits that the kernel does not keep here, and what does
+	Duration time.Duration  // from the start of the backend to the end
+}
+
+// Overrun is a limit that a command ran into.
+type Overrun struct {
+	Limit   string // name and value as --limit takes them: "memory=64MiB"
+	Stopped bool   // the run was ended for it; otherwise the command went on and failed by itself
+}
+
+// Any reports whether there was one.
+func (o Overrun) Any() bool { return o.Limit != "" }
+
+func (o Overrun) String() string {
+	if o.Stopped {
+		return "the command was ended by its limit " + o.Limit
+	}
+	return "the command ran into its limit " + o.Limit
 }

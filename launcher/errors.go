@@ -1,6 +1,9 @@
 package launcher
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // CommandError reports that the command itself could not be started, although
 // the sandbox stands.
@@ -39,3 +42,18 @@ func (e *SetupError) Error() string {
 
 // Hint returns the advice.
 func (e *SetupError) Hint() string { return e.Advice }
+
+// LimitError reports limits that the kernel would not keep on this machine,
+// where the policy says that they are strict. Nothing has been started.
+type LimitError struct {
+	Gaps []string // one clause for each limit
+}
+
+func (e *LimitError) Error() string {
+	return "cannot keep every limit here, and limits.strict demands it: " + strings.Join(e.Gaps, "; ")
+}
+
+// Hint returns the advice.
+func (e *LimitError) Hint() string {
+	return "limits.strict: false accepts that; run --json says what it means"
+}

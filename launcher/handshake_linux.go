@@ -27,6 +27,9 @@ func (s *sandbox) handshake(orders []byte) (pidfd int, err error) {
 	if err != nil {
 		return -1, err
 	}
+	if err := s.admit(pid); err != nil {
+		return pidfd, err
+	}
 	if _, err := s.socket.Write(orders); err != nil {
 		return pidfd, err
 	}
@@ -77,7 +80,7 @@ func (s *sandbox) hello() (pid int, err error) {
 // fail ends what is left of a sandbox that did not come up and words why.
 func (s *sandbox) fail(plan platform.Plan, cmd Command, err error) error {
 	kill(s.pidfd, unix.SIGKILL) // gone already in most cases
-	reason := s.wait()
+	reason := s.wait(-1)
 	var f *stub.Failure
 	switch {
 	case errors.As(err, &f) && (f.Stage == stub.StageLookup || f.Stage == stub.StageExec):

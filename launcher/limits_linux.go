@@ -1,25 +1,167 @@
 package launcher
 
 import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/sbx-run/sbx/launcher/stub"
+	"github.com/sbx-run/sbx/platform"
 	"github.com/sbx-run/sbx/policy"
 )
 
 // rlimits are the limits that the stub sets. Core dumps are always off: a
 // handler named in core_pattern runs outside, as root, with the command's
-// memory.
-func rlimits(l policy.Limits) []stub.Rlimit {
+// memory. A second of CPU time is left after SIGXCPU, which names the reason,
+// before SIGKILL.
+func rlimits(plan platform.Plan) []stub.Rlimit {
+	l := plan.Effective.Limits
 	limits := []stub.Rlimit{{Resource: unix.RLIMIT_CORE, Value: 0}}
-	add := func(resource int, value int64) {
+	add := func(resource int, value, margin int64) {
 		if value > 0 {
-			limits = append(limits, stub.Rlimit{Resource: resource, Value: uint64(value)})
+			limits = append(limits, stub.Rlimit{Resource: resource, Value: uint64(value), Margin: uint64(margin)})
 		}
 	}
-	add(unix.RLIMIT_CPU, int64(l.CPU.Seconds()))
-	add(unix.RLIMIT_FSIZE, l.FileSize)
-	add(unix.RLIMIT_NOFILE, l.OpenFiles)
-	add(unix.RLIMIT_NPROC, l.Processes)
+	add(unix.RLIMIT_CPU, int64(l.CPU.Seconds()), 1)
+	add(unix.RLIMIT_FSIZE, l.FileSize, 0)
+	add(unix.RLIMIT_NOFILE, l.OpenFiles, 0)
+	add(unix.RLIMIT_NPROC, processCap(plan), 0)
 	return limits
 }
+
+// processCap is the RLIMIT_NPROC for a limit of processes. In bubblewrap's
+// user namespace it counts the sandbox alone (Linux 5.14): its process 1, what
+// the limit allows, and one more, by which the overrun shows. Without a user
+// namespace it counts all that the user runs, so there it is no more than a
+// backstop, far above; the watch keeps the limit. The kernel exempts root
+// from it.
+func processCap(plan platform.Plan) int64 {
+	n := plan.Effective.Limits.Processes
+	switch {
+	case n <= 0:
+		return 0
+	case plan.Backend == platform.Bwrap:
+		return n + 2
+	}
+	return n + tasksOfMachine() + 1024
+}
+
+// tasksOfMachine is the second number of the fourth field of /proc/loadavg.
+func tasksOfMachine() int64 {
+	b, _ := os.ReadFile("/proc/loadavg")
+	fields := bytes.Fields(b)
+	if len(fields) < 4 {
+		return 0
+	}
+	_, all, _ := strings.Cut(string(fields[3]), "/")
+	n, _ := strconv.ParseInt(all, 10, 64)
+	return n
+}
+
+// bounds is how the limits of one run are kept beyond rlimits: by control
+// groups where this process may make them, else by watching.
+type bounds struct {
+	limits policy.Limits
+	group  *cgroup // nil without one
+	watch  struct{ memory, processes, tmp bool }
+	gaps   []string // what the kernel does not keep here
+}
+
+// boundsFor finds out who keeps which limit, and makes the control group. It
+// fails where the policy is strict and the kernel would not keep one.
+func boundsFor(plan platform.Plan) (*bounds, error) {
+	l := plan.Effective.Limits
+	b := &bounds{limits: l}
+	if l.Memory > 0 || l.Processes > 0 {
+		b.group = newGroup(l)
+	}
+	const sampled = " is watched: sbx ends the run within a tenth of a second, and a short burst may pass"
+	if l.Memory > 0 && !b.group.keeps("memory") {
+		b.watch.memory = true
+		b.gaps = append(b.gaps, "limit memory="+size(l.Memory)+sampled+"; a control group that sbx may use closes this")
+	}
+	if l.Processes > 0 && !b.group.keeps("pids") {
+		b.watch.processes = true
+		if plan.Backend != platform.Bwrap || os.Getuid() == 0 {
+			b.gaps = append(b.gaps, "limit processes="+strconv.FormatInt(l.Processes, 10)+sampled+"; bubblewrap as an unprivileged user, or a control group that sbx may use, closes this")
+		}
+	}
+	switch {
+	case l.Tmp == 0:
+	case plan.Backend != platform.Bwrap:
+		b.watch.tmp = true
+		b.gaps = append(b.gaps, "limit tmp="+size(l.Tmp)+sampled+"; bubblewrap closes this")
+	case !plan.Features.Size:
+		b.gaps = append(b.gaps, "limit tmp="+size(l.Tmp)+" does not hold; bubblewrap 0.7 has it")
+	}
+	if l.Strict && len(b.gaps) > 0 {
+		b.release()
+		return nil, &LimitError{Gaps: b.gaps}
+	}
+	return b, nil
+}
+
+func (b *bounds) release() { b.group.remove() }
+
+// overrun reports the limit that a run is over at this moment, if any.
+func (b *bounds) overrun(s *sandbox) Overrun {
+	if limit := b.group.overrun(b.limits); limit != "" {
+		return Overrun{Limit: limit}
+	}
+	if b.watch.memory || b.watch.processes {
+		usage := s.tree()
+		switch {
+		case b.watch.processes && usage.tasks() > b.limits.Processes:
+			return Overrun{Limit: processesLimit(b.limits)}
+		case b.watch.memory && usage.memoryAbove(b.limits.Memory):
+			return Overrun{Limit: memoryLimit(b.limits)}
+		}
+	}
+	if b.watch.tmp && s.place.size() > b.limits.Tmp {
+		return Overrun{Limit: "tmp=" + size(b.limits.Tmp)}
+	}
+	return Overrun{}
+}
+
+// watches reports whether anything has to be looked at while the command runs.
+func (b *bounds) watches() bool {
+	return b.group != nil || b.watch.memory || b.watch.processes || b.watch.tmp
+}
+
+// blame names the limit by which a command failed that sbx did not end: a
+// signal of the kernel's, also where a shell passed it on as its own status.
+func (b *bounds) blame(code int) Overrun {
+	switch {
+	case code == 0:
+		return Overrun{}
+	case code == 128+int(unix.SIGXCPU) && b.limits.CPU > 0:
+		return Overrun{Limit: "cpu=" + b.limits.CPU.String(), Stopped: true}
+	case code == 128+int(unix.SIGXFSZ) && b.limits.FileSize > 0:
+		return Overrun{Limit: "file_size=" + size(b.limits.FileSize), Stopped: true}
+	}
+	return Overrun{Limit: b.group.overrun(b.limits)}
+}
+
+func memoryLimit(l policy.Limits) string    { return "memory=" + size(l.Memory) }
+func processesLimit(l policy.Limits) string { return "processes=" + strconv.FormatInt(l.Processes, 10) }
+
+// size spells bytes with the largest unit that leaves a whole number.
+func size(n int64) string {
+	for _, u := range []struct {
+		name  string
+		shift int
+	}{{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}} {
+		if n > 0 && n%(1<<u.shift) == 0 {
+			return strconv.FormatInt(n>>u.shift, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(n, 10) + "B"
+}
+
+// watchInterval is the time between two looks at a run. A look that takes
+// long, because the tree is large, makes the next one come later.
+const watchInterval = 50 * time.Millisecond

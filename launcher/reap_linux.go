@@ -2,8 +2,6 @@ package launcher
 
 import (
 	"os"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,12 +13,16 @@ func becomeReaper() {
 }
 
 // reapAll kills and reaps every child of this process until there is none: a
-// killed child's own children come to us in turn.
+// killed child's own children come to us in turn. Processes that fork faster
+// than they are killed are stopped first.
 func reapAll() {
-	for {
-		pids := children()
+	for round := 0; ; round++ {
+		pids := childrenOf(os.Getpid())
 		if len(pids) == 0 {
 			return
+		}
+		if round >= patience {
+			freeze()
 		}
 		for _, pid := range pids {
 			_ = unix.Kill(pid, unix.SIGKILL) // our unreaped child: the number is still its own
@@ -29,22 +31,25 @@ func reapAll() {
 	}
 }
 
-// children lists the children of all our threads, proc_pid_task(5).
-func children() (pids []int) {
-	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return nil
-	}
-	for _, task := range tasks {
-		list, err := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
-		if err != nil {
-			continue
+// patience is how many rounds of killing an ordinary tree never takes: it is
+// deeper than any that a shell makes.
+const patience = 32
+
+// freeze stops all that run below us. What is stopped starts nothing, so the
+// rounds get shorter until one finds nothing new.
+func freeze() {
+	stopped := map[int]bool{}
+	for more := true; more; {
+		more = false
+		pids := childrenOf(os.Getpid())
+		for i := 0; i < len(pids); i++ {
+			pids = append(pids, childrenOf(pids[i])...)
 		}
-		for field := range strings.FieldsSeq(string(list)) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, pid)
+		for _, pid := range pids {
+			if !stopped[pid] {
+				stopped[pid], more = true, true
+				_ = unix.Kill(pid, unix.SIGSTOP)
 			}
 		}
 	}
-	return pids
 }

@@ -31,17 +31,23 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	if plan.Backend != platform.Bwrap {
 		start = startBuiltin
 	}
+	kept, err := boundsFor(plan)
+	if err != nil {
+		return Result{}, err
+	}
+	defer kept.release()
 	sandbox, orders, err := start(plan, cmd)
 	if err != nil {
 		return Result{}, err
 	}
 	defer sandbox.close()
+	sandbox.hold(kept, cmd)
 	pidfd, err := sandbox.handshake(stub.Encode(&orders))
 	if err != nil {
 		return Result{}, sandbox.fail(plan, cmd, err)
 	}
 	end, err := sandbox.supervise(ctx, cmd, pidfd)
-	end.Duration = time.Since(begun)
+	end.Duration, end.Gaps = time.Since(begun), kept.gaps
 	return end, err
 }
 
@@ -52,7 +58,7 @@ func ordersFor(plan platform.Plan, cmd Command) stub.Spec {
 		Argv:   cmd.Argv,
 		Env:    cmd.Env,
 		Path:   searchPath(cmd.Env),
-		Limits: rlimits(plan.Effective.Limits),
+		Limits: rlimits(plan),
 		Filter: filter(plan),
 	}
 }

@@ -25,6 +25,13 @@ type sandbox struct {
 	direct  bool   // the child becomes the command, so its status is the command's
 	cleanup func() // removes what the run made; nil for nothing
 
+	first    int                 // process 1 of the sandbox; 0 if there is none
+	reaps    bool                // what the command leaves behind comes to us
+	place    *scratch            // stands for /tmp and the home; nil where mounts do
+	terminal *terminal           // nil without one
+	bounds   *bounds             // keeps the limits
+	admit    func(pid int) error // puts the command where its limits hold, before it has its orders
+
 	status bwrap.Status
 	ended  *unix.WaitStatus
 }
@@ -45,7 +52,7 @@ func (s *sandbox) holdInit() {
 		return
 	}
 	if fd, err := unix.PidfdOpen(first, 0); err == nil {
-		s.init = fd
+		s.first, s.init = first, fd
 	}
 }
 
@@ -60,6 +67,7 @@ func (s *sandbox) lastWords() (reason string) {
 }
 
 func (s *sandbox) close() {
+	s.terminal.giveBack(false)
 	closeAll([]*os.File{s.socket, s.said, s.statusFile})
 	unix.Close(s.pidfd)
 	if s.cleanup != nil {

@@ -13,8 +13,11 @@ import (
 
 // startProcess forks and execs without os.StartProcess, which forks once more
 // at its first use to see whether pidfds work. Descriptor i of the child is
-// files[i]; it dies with the calling thread.
-func startProcess(program string, argv []string, files []*os.File, newSession bool) (pid, pidfd int, err error) {
+// files[i]; it dies with the calling thread. Signals that a terminal or the
+// command sends to its whole group stay blocked in the backend: only the stub
+// lets them in again, for the command.
+func startProcess(program string, argv []string, files []*os.File, in placing) (pid, pidfd int, err error) {
+	defer blockSignals()()
 	numbers := make([]uintptr, len(files))
 	for i, f := range files {
 		numbers[i] = f.Fd()
@@ -24,7 +27,7 @@ func startProcess(program string, argv []string, files []*os.File, newSession bo
 		Dir:   "/",
 		Env:   []string{},
 		Files: numbers,
-		Sys:   &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &pidfd, Setsid: newSession},
+		Sys:   &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &pidfd, Setsid: in.session, Setpgid: in.group},
 	})
 	runtime.KeepAlive(files)
 	return pid, pidfd, err
@@ -65,26 +68,27 @@ func (o *opener) socketPair() (ours, theirs *os.File) {
 	return ours, theirs
 }
 
+// pipe and open go by bare system calls: what the os package opens is tried
+// on the runtime's poller first, which is set up for nothing here.
 func (o *opener) pipe() (r, w *os.File) {
-	r, w, err := os.Pipe()
-	if err != nil {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
 		o.keep(err)
 		return nil, nil
 	}
+	r, w = os.NewFile(uintptr(fds[0]), "pipe"), os.NewFile(uintptr(fds[1]), "pipe")
 	o.ours = append(o.ours, r)
 	o.keep(nil, w)
 	return r, w
 }
 
-func (o *opener) open(p string) *os.File {
-	f, err := os.OpenFile(p, os.O_RDONLY, 0)
-	if p == os.DevNull {
-		f, err = os.OpenFile(p, os.O_RDWR, 0)
-	}
+func (o *opener) open(p string, flags int) *os.File {
+	fd, err := unix.Open(p, flags|unix.O_CLOEXEC, 0)
 	if err != nil {
 		o.keep(err)
 		return nil
 	}
+	f := os.NewFile(uintptr(fd), p)
 	o.keep(nil, f)
 	return f
 }

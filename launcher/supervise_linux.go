@@ -10,59 +10,143 @@ import (
 	"github.com/sbx-run/sbx/bwrap"
 )
 
-// supervise forwards signals and keeps the time until the command has ended.
-// pidfd is the command's process, closed at the end.
+// hold gives a started sandbox what it is supervised with.
+func (s *sandbox) hold(kept *bounds, cmd Command) {
+	s.bounds, s.admit = kept, kept.group.admit
+	s.reaps = s.direct && cmd.Reap
+	s.terminal = seat(cmd, s.pid)
+}
+
+// supervise forwards signals, keeps the time and the limits until the command
+// has ended. pidfd is the command's process, closed at the end.
 func (s *sandbox) supervise(ctx context.Context, cmd Command, pidfd int) (Result, error) {
 	defer unix.Close(pidfd)
+	s.bounds.group.seal(s.bounds.limits.Processes)
 	ended := make(chan struct{})
-	timedOut := make(chan bool, 1)
-	go func() { timedOut <- s.watch(ctx, cmd, pidfd, ended) }()
-	s.wait()
-	if s.direct && cmd.Reap {
+	watched := make(chan verdict, 1)
+	go func() { watched <- s.watch(ctx, cmd, pidfd, ended) }()
+	s.wait(pidfd)
+	if s.reaps {
 		reapAll()
 	}
 	close(ended)
+	v := <-watched
+	result := s.result(pidfd)
 	switch {
-	case <-timedOut:
-		return Result{ExitCode: exitTimedOut, TimedOut: true}, nil
+	case v.timedOut:
+		result.ExitCode, result.TimedOut = exitTimedOut, true
+	case v.overrun.Any():
+		result.Overrun = v.overrun
+		result.ExitCode, result.Signal = 128+int(unix.SIGKILL), unix.SIGKILL
 	case ctx.Err() != nil:
 		return Result{}, context.Cause(ctx)
-	case !s.status.Exited:
+	case !s.status.Exited && !s.ended.Signaled():
 		return Result{}, &SetupError{Step: "bwrap", Reason: "it ended without a status, and the command with it: " + manner(*s.ended)}
+	default:
+		result.Overrun = s.bounds.blame(result.ExitCode)
 	}
-	return Result{ExitCode: s.status.ExitCode}, nil
+	s.terminal.giveBack(v.timedOut || result.Signal != 0)
+	return result, nil
 }
 
 // exitTimedOut is what timeout(1) uses.
 const exitTimedOut = 124
 
-// watch runs until ended and reports whether the time-out struck.
-func (s *sandbox) watch(ctx context.Context, cmd Command, pidfd int, ended <-chan struct{}) bool {
+// result says how the command ended. bubblewrap folds signals into exit codes;
+// the kernel keeps the two apart.
+func (s *sandbox) result(pidfd int) Result {
+	switch {
+	case s.direct:
+		return resultOf(*s.ended)
+	case !s.status.Exited:
+		return resultOf(*s.ended) // bubblewrap was killed, and the command with it
+	}
+	if status, ok := statusOf(pidfd); ok && exitCodeOf(status) == s.status.ExitCode {
+		return resultOf(status)
+	}
+	return Result{ExitCode: s.status.ExitCode, Signal: foldedSignal(s.status.ExitCode)}
+}
+
+func resultOf(status unix.WaitStatus) Result {
+	r := Result{ExitCode: exitCodeOf(status)}
+	if status.Signaled() {
+		r.Signal = status.Signal()
+	}
+	return r
+}
+
+// statusOf asks for the wait status of a process that is not our child and was
+// reaped while we held it (PIDFD_INFO_EXIT, Linux 6.15).
+func statusOf(pidfd int) (unix.WaitStatus, bool) {
+	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
+	if err := unix.IoctlPidfdInfo(pidfd, &info); err != nil || info.Mask&unix.PIDFD_INFO_EXIT == 0 {
+		return 0, false
+	}
+	return unix.WaitStatus(info.Exit_code), true
+}
+
+// foldedSignal reads a signal out of an exit code the way a shell does.
+func foldedSignal(code int) syscall.Signal {
+	if code > 128 && code <= 128+64 {
+		return syscall.Signal(code - 128)
+	}
+	return 0
+}
+
+// verdict is why the watch has ended a run; the zero value is that it has not.
+type verdict struct {
+	timedOut bool
+	overrun  Overrun
+}
+
+// watch runs until ended.
+func (s *sandbox) watch(ctx context.Context, cmd Command, pidfd int, ended <-chan struct{}) (v verdict) {
 	grace := cmd.Grace
 	if grace == 0 {
 		grace = DefaultGrace
 	}
-	timeout, killAll := timer(cmd.Timeout), (<-chan time.Time)(nil)
-	timedOut := false
+	var killAll, look <-chan time.Time
+	if s.bounds.watches() {
+		look = time.After(watchInterval)
+	}
+	timeout := timer(cmd.Timeout)
 	for {
 		select {
 		case <-ended:
-			return timedOut
+			return v
 		case sig := <-cmd.Signals:
 			if number, ok := sig.(syscall.Signal); ok {
 				kill(pidfd, number)
 			}
 		case <-timeout:
-			timedOut = true
+			v.timedOut = true
 			kill(pidfd, unix.SIGTERM)
+			kill(pidfd, unix.SIGCONT) // a stopped process would not see it
 			killAll = timer(grace)
+		case <-look:
+			begun := time.Now()
+			if over := s.bounds.overrun(s); over.Any() && !v.timedOut {
+				over.Stopped, v.overrun = true, over
+				s.killAll()
+				<-ended
+				return v
+			}
+			look = time.After(max(watchInterval, 10*time.Since(begun)))
 		case <-killAll:
-			kill(s.pidfd, unix.SIGKILL)
+			s.killAll()
 		case <-ctx.Done():
-			kill(s.pidfd, unix.SIGKILL)
+			s.killAll()
 			<-ended
-			return timedOut
+			return v
 		}
+	}
+}
+
+// killAll ends everything: with bubblewrap the kernel ends the namespace.
+func (s *sandbox) killAll() {
+	kill(s.pidfd, unix.SIGKILL)
+	if s.direct {
+		s.bounds.group.kill()
 	}
 }
 
@@ -75,12 +159,19 @@ func timer(d time.Duration) <-chan time.Time {
 
 // wait reaps bubblewrap and waits until process 1 of the sandbox is gone. The
 // kernel ends that only after everything else inside has ended. It returns
-// what bubblewrap complained about, if anything.
-func (s *sandbox) wait() (reason string) {
+// what bubblewrap complained about, if anything. pidfd is the command's
+// process, -1 if there is none.
+func (s *sandbox) wait(pidfd int) (reason string) {
 	if s.ended != nil {
 		return ""
 	}
 	s.ended = new(unix.WaitStatus)
+	s.awaitChild(pidfd)
+	if s.direct && !s.terminal.attached() {
+		// The child is a zombie that leads its group, so the number is still
+		// its own. Whoever reaps gets the rest.
+		_ = unix.Kill(-s.pid, unix.SIGKILL)
+	}
 	for {
 		if _, err := unix.Wait4(s.pid, s.ended, 0, nil); err != unix.EINTR {
 			break
@@ -96,6 +187,33 @@ func (s *sandbox) wait() (reason string) {
 	}
 	return reason
 }
+
+// awaitChild returns when our child has ended, and leaves it to be reaped.
+// While it is stopped, so are we.
+func (s *sandbox) awaitChild(pidfd int) {
+	events := unix.WEXITED | unix.WNOWAIT
+	if s.terminal.owned() {
+		events |= unix.WSTOPPED
+	}
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, s.pid, &info, events, nil)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil || info.Code != childStopped:
+			return
+		}
+		var status unix.WaitStatus
+		_, _ = unix.Wait4(s.pid, &status, unix.WUNTRACED|unix.WNOHANG, nil) // takes the event
+		if status.Stopped() {
+			s.terminal.stopped(status.StopSignal(), pidfd)
+		}
+	}
+}
+
+// childStopped is CLD_STOPPED of waitid(2).
+const childStopped = 5
 
 func exitCodeOf(status unix.WaitStatus) int {
 	if status.Signaled() {

@@ -17,7 +17,7 @@
 // # Order
 //
 // Every step narrows what the next one could do wrong: verify mounts, working
-// directory, descriptors, signals, limits, Landlock, seccomp, execve. All of
+// directory, descriptors, signals, Landlock, seccomp, limits, execve. All of
 // it happens on one locked thread, because Landlock and seccomp bind the
 // thread that execs.
 package stub

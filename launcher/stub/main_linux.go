@@ -76,9 +76,6 @@ func become(spec Spec) error {
 		return err
 	}
 	resetSignals()
-	if err := setLimits(spec.Limits); err != nil {
-		return err
-	}
 	if err := restrict(spec.Landlock); err != nil {
 		return err
 	}
@@ -86,6 +83,10 @@ func become(spec Spec) error {
 		return err
 	}
 	if err := filter(spec.Filter); err != nil {
+		return err
+	}
+	// Last, because the stub itself might not live within them.
+	if err := setLimits(spec.Limits); err != nil {
 		return err
 	}
 	return fail(StageExec, program, unix.Exec(program, spec.Argv, spec.Env))
@@ -116,7 +117,7 @@ func arrangeDescriptors(stderr int) error {
 
 func setLimits(limits []Rlimit) error {
 	for _, l := range limits {
-		if err := unix.Setrlimit(l.Resource, &unix.Rlimit{Cur: l.Value, Max: l.Value}); err != nil {
+		if err := unix.Setrlimit(l.Resource, &unix.Rlimit{Cur: l.Value, Max: l.Value + l.Margin}); err != nil {
 			return fail(StageLimits, "", err)
 		}
 	}

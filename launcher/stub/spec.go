@@ -57,15 +57,18 @@ func (c *coder) grant(g *landlock.Grant) {
 	integer(c, &g.Access)
 }
 
-// Rlimit is one setrlimit(2) with soft and hard limit equal.
+// Rlimit is one setrlimit(2): Value is the soft limit, Margin what the hard
+// one is above it.
 type Rlimit struct {
 	Resource int
 	Value    uint64
+	Margin   uint64
 }
 
 func (c *coder) rlimit(l *Rlimit) {
 	integer(c, &l.Resource)
 	c.number(&l.Value)
+	c.number(&l.Margin)
 }
 
 // Want says what a Check expects at its path.

@@ -1,0 +1,314 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sbx-run/sbx/policy"
+)
+
+// A cgroup is the control group of one run: a leaf below this process's own
+// group or below one of its ancestors, wherever the administrator has let us
+// make one (cgroups(7)). In version 2 that is one directory; in version 1 each
+// controller has its own. Only the command is put in, not the backend.
+type cgroup struct {
+	dirs map[string]groupDir // by controller: "memory", "pids"
+}
+
+type groupDir struct {
+	path    string
+	version int
+	lock    *os.File // held while the run lives; see sweepGroups
+}
+
+// groupPrefix names our groups, for the sweep.
+const groupPrefix = "sbx-"
+
+// newGroup makes what it can for the limits; nil if nothing.
+func newGroup(l policy.Limits) *cgroup {
+	g := &cgroup{dirs: map[string]groupDir{}}
+	for controller, wanted := range map[string]bool{"memory": l.Memory > 0, "pids": l.Processes > 0} {
+		if !wanted {
+			continue
+		}
+		if parent, version := groupParent("/proc/self", controller); parent != "" {
+			g.make(parent, version, controller)
+		}
+	}
+	if err := g.limitMemory(l.Memory); err != nil {
+		g.drop("memory")
+	}
+	if len(g.dirs) == 0 {
+		return nil
+	}
+	return g
+}
+
+var groupNumber atomic.Int64
+
+// make adds the leaf for a controller, the same one for all of version 2.
+func (g *cgroup) make(parent string, version int, controller string) {
+	for _, d := range g.dirs {
+		if version == 2 && d.version == 2 {
+			g.dirs[controller] = d
+			return
+		}
+	}
+	sweepGroups(parent)
+	dir := fmt.Sprintf("%s/%s%d-%d", parent, groupPrefix, os.Getpid(), groupNumber.Add(1))
+	if os.Mkdir(dir, 0o755) != nil {
+		return
+	}
+	held, err := lock(dir)
+	if err != nil {
+		_ = os.Remove(dir)
+		return
+	}
+	g.dirs[controller] = groupDir{path: dir, version: version, lock: held}
+}
+
+func (g *cgroup) drop(controller string) {
+	if d, ok := g.dirs[controller]; ok {
+		delete(g.dirs, controller)
+		for _, other := range g.dirs {
+			if other.path == d.path {
+				return
+			}
+		}
+		d.remove()
+	}
+}
+
+// keeps reports whether the kernel keeps a controller's limit.
+func (g *cgroup) keeps(controller string) bool {
+	if g == nil {
+		return false
+	}
+	_, ok := g.dirs[controller]
+	return ok
+}
+
+// limitMemory bounds memory, and swap with it where the kernel counts that.
+func (g *cgroup) limitMemory(bytes int64) error {
+	d, ok := g.dirs["memory"]
+	if !ok {
+		return nil
+	}
+	if d.version == 1 {
+		err := d.write("memory.limit_in_bytes", bytes)
+		_ = d.write("memory.memsw.limit_in_bytes", bytes) // absent without swap accounting
+		return err
+	}
+	_ = d.write("memory.swap.max", 0)  // absent without swap
+	_ = d.write("memory.oom.group", 1) // Linux 4.19; the watch does the same later
+	return d.write("memory.max", bytes)
+}
+
+// admit puts a process in. What it starts will be in as well.
+func (g *cgroup) admit(pid int) error {
+	if g == nil {
+		return nil
+	}
+	for _, d := range g.dirs {
+		if err := d.write("cgroup.procs", int64(pid)); err != nil {
+			return &SetupError{Step: "control group", Path: d.path, Reason: err.Error()}
+		}
+	}
+	return nil
+}
+
+// seal bounds the number of tasks. The stub has threads of its own until it
+// becomes the command, so this comes after it has.
+func (g *cgroup) seal(tasks int64) {
+	if g == nil || tasks <= 0 {
+		return
+	}
+	if d, ok := g.dirs["pids"]; ok {
+		_ = d.write("pids.max", tasks)
+	}
+}
+
+// overrun names the limit that the kernel has had to act upon.
+func (g *cgroup) overrun(l policy.Limits) string {
+	if g == nil {
+		return ""
+	}
+	if d, ok := g.dirs["pids"]; ok && d.count("pids.events", "max") > 0 {
+		return processesLimit(l)
+	}
+	if d, ok := g.dirs["memory"]; ok {
+		events := map[int]string{1: "memory.oom_control", 2: "memory.events"}[d.version]
+		if d.count(events, "oom_kill") > 0 {
+			return memoryLimit(l)
+		}
+	}
+	return ""
+}
+
+// kill ends all in the group at once, where the kernel can (Linux 5.14).
+func (g *cgroup) kill() {
+	if g == nil {
+		return
+	}
+	for _, d := range g.dirs {
+		_ = d.write("cgroup.kill", 1)
+	}
+}
+
+func (g *cgroup) remove() {
+	if g == nil {
+		return
+	}
+	for _, d := range g.dirs {
+		d.remove()
+	}
+}
+
+// remove takes the directory away. A group with processes stays, and the next
+// run sweeps it.
+func (d groupDir) remove() {
+	for range 20 {
+		if err := os.Remove(d.path); !errors.Is(err, unix.EBUSY) {
+			break
+		}
+		unix.Nanosleep(&unix.Timespec{Nsec: 1e6}, nil) // the kernel takes dead processes out a moment later
+	}
+	d.lock.Close()
+}
+
+func (d groupDir) write(file string, value int64) error {
+	f, err := os.OpenFile(d.path+"/"+file, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(strconv.FormatInt(value, 10))
+	return errors.Join(err, f.Close())
+}
+
+// count reads one number of a file of "name number" lines.
+func (d groupDir) count(file, name string) int64 {
+	b, _ := os.ReadFile(d.path + "/" + file)
+	for line := range strings.Lines(string(b)) {
+		if key, value, _ := strings.Cut(strings.TrimSpace(line), " "); key == name {
+			n, _ := strconv.ParseInt(value, 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// sweepGroups removes what killed runs left behind: empty groups of ours that
+// nobody holds.
+func sweepGroups(parent string) {
+	entries, _ := os.ReadDir(parent)
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), groupPrefix) {
+			continue
+		}
+		dir := parent + "/" + e.Name()
+		if held, err := lock(dir); err == nil {
+			_ = unix.Rmdir(dir)
+			held.Close()
+		}
+	}
+}
+
+// groupParent finds the directory below which this process may make a group
+// with the controller, and the version of its hierarchy; "" if there is none.
+// proc is /proc/self.
+func groupParent(proc, controller string) (dir string, version int) {
+	mounts, _ := os.ReadFile(proc + "/mountinfo")
+	groups, _ := os.ReadFile(proc + "/cgroup")
+	for line := range strings.Lines(string(mounts)) {
+		m, ok := groupMount(line)
+		if !ok {
+			continue
+		}
+		own, ok := ownGroup(string(groups), m, controller)
+		if !ok {
+			continue
+		}
+		for at := own; ; at = path.Dir(at) {
+			if m.offers(at, controller) {
+				return at, m.version
+			}
+			if m.version == 1 || at == m.point || len(at) < len(m.point) {
+				break
+			}
+		}
+	}
+	return "", 0
+}
+
+// hierarchy is one mounted hierarchy of control groups.
+type hierarchy struct {
+	root, point string // the group that is mounted, and where
+	version     int
+	controllers []string // of version 1
+}
+
+// groupMount reads a line of mountinfo, proc_pid_mountinfo(5).
+func groupMount(line string) (hierarchy, bool) {
+	left, right, _ := strings.Cut(line, " - ")
+	place, kind := strings.Fields(left), strings.Fields(right)
+	if len(place) < 5 || len(kind) < 3 {
+		return hierarchy{}, false
+	}
+	m := hierarchy{root: place[3], point: place[4]}
+	switch kind[0] {
+	case "cgroup2":
+		m.version = 2
+	case "cgroup":
+		m.version, m.controllers = 1, strings.Split(kind[2], ",")
+	}
+	return m, m.version > 0
+}
+
+// ownGroup finds the directory of this process's group in a hierarchy, by the
+// lines of /proc/self/cgroup.
+func ownGroup(groups string, m hierarchy, controller string) (string, bool) {
+	for line := range strings.Lines(groups) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		v1 := m.version == 1 && has(m.controllers, controller) && has(strings.Split(fields[1], ","), controller)
+		v2 := m.version == 2 && fields[0] == "0"
+		if rest, below := strings.CutPrefix(fields[2], strings.TrimSuffix(m.root, "/")); (v1 || v2) && below {
+			return filepath.Join(m.point, rest), true
+		}
+	}
+	return "", false
+}
+
+// offers reports whether a group below dir would have the controller, and
+// whether we may make one and move our processes into it.
+func (m hierarchy) offers(dir, controller string) bool {
+	if m.version == 2 {
+		b, err := os.ReadFile(dir + "/cgroup.subtree_control")
+		if err != nil || !has(strings.Fields(string(b)), controller) {
+			return false
+		}
+	}
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode().Type() == fs.ModeDir &&
+		unix.Access(dir, unix.W_OK) == nil && unix.Access(dir+"/cgroup.procs", unix.W_OK) == nil
+}
+
+func has(list []string, item string) bool {
+	for _, i := range list {
+		if i == item {
+			return true
+		}
+	}
+	return false
+}
