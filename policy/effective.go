@@ -16,8 +16,11 @@ type Effective struct {
 
 	RequireOS bool
 	Dynamic   bool
+	Protect   Protect
 	Sources   []string
 
+	guarded  []string   // policy files, also those that do not exist
+	watch    *watch     // what Expand found of protected names; nil before it
 	narrowed *narrowing // what derivations have taken away, for explanations
 }
 

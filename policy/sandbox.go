@@ -40,6 +40,7 @@ type Spec struct {
 
 	RequireOS bool     // refuse to run without kernel enforcement
 	Dynamic   bool     // grants may be asked for while the command runs
+	Protect   Protect  // what happens to protected names that do not exist
 	Sources   []string // files and flags the policy came from, for reports
 }
 
@@ -49,6 +50,7 @@ type Sandbox struct {
 	spec     Spec
 	base     Area // what there is without any grant, and again where a derivation drops one
 	area     Area
+	watch    *watch
 	narrowed *narrowing
 }
 
@@ -178,7 +180,10 @@ func (s Sandbox) Effective() Effective {
 		Limits:    s.spec.Limits,
 		RequireOS: s.spec.RequireOS,
 		Dynamic:   s.spec.Dynamic,
+		Protect:   s.spec.Protect,
 		Sources:   s.spec.Sources,
+		guarded:   s.spec.Guarded,
+		watch:     s.watch,
 		narrowed:  s.narrowed,
 	}
 }

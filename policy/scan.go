@@ -20,7 +20,7 @@ func (e Effective) Expand() (Effective, error) {
 		return Effective{}, err
 	}
 	e.Area = e.Area.Cut(found...)
-	return e, nil
+	return e.protect(), nil
 }
 
 // Expand returns the sandbox in which all that deny patterns match now is
@@ -28,11 +28,11 @@ func (e Effective) Expand() (Effective, error) {
 // target of a link that a pattern matches agree with the kernel's. Derived
 // sandboxes keep what has been found.
 func (s Sandbox) Expand() (Sandbox, error) {
-	found, err := findDenied(s.Effective())
+	e, err := s.Effective().Expand()
 	if err != nil {
 		return Sandbox{}, err
 	}
-	s.area = s.area.Cut(found...)
+	s.area, s.watch = e.Area, e.watch
 	return s, nil
 }
 

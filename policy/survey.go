@@ -1,0 +1,209 @@
+package policy
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+)
+
+// surveyLimit bounds how many directory entries one survey reads: about a
+// second's worth. What lies beyond is reported as not searched.
+const surveyLimit = 1_000_000
+
+// survey is what one look at the writable places of a sandbox finds.
+type survey struct {
+	area    Area
+	granted map[string]bool // roots of writable mounts: named by the user, so never protected by name
+	left    int             // directory entries that may still be read
+	list    listing
+
+	found  []Entry         // existing places to protect
+	closed map[string]bool // their paths
+	seen   []Trigger       // every trigger, existing or not
+	state  snapshot        // what is at each of seen
+	gits   map[string]bool // git directories
+	open   exposure
+}
+
+// newSurvey looks at every writable root of e and at the home where that is
+// writable. It follows no link and enters no place that the command cannot
+// write to. Nothing that it meets is an error: what cannot be looked at is
+// listed.
+func newSurvey(e Effective) *survey {
+	s := &survey{
+		area: e.Area, granted: map[string]bool{}, left: surveyLimit,
+		closed: map[string]bool{}, state: snapshot{}, gits: map[string]bool{},
+	}
+	for _, m := range e.Mounts {
+		if m.Mode == ReadAndWrite {
+			s.granted[m.Root] = true
+		}
+	}
+	if home := e.Places.Home; home != "" && s.writable(home) {
+		s.names(home, homeNames, true)
+		s.names(home, startupNames, true)
+	}
+	for _, p := range e.guarded {
+		s.look(p, guardedName, true)
+	}
+	s.missingDenied()
+	for _, root := range e.Area.Roots(Write) {
+		s.walk(root, true)
+	}
+	return s
+}
+
+// writable reports whether the command can write to p, or could without the
+// protection by an earlier survey.
+func (s *survey) writable(p string) bool {
+	at := s.area.At(p)
+	return at.Access.Has(Write) || at.Kind == Protected
+}
+
+// missingDenied watches what denies and sbx's own files close by name and is
+// not there to be masked.
+func (s *survey) missingDenied() {
+	for _, e := range s.area.Entries() {
+		if e.Kind == Hidden && e.Type == TypeMissing && s.area.Above(e.Path).Access.Has(Write) {
+			s.watch(Trigger{Path: e.Path, Tool: e.Rule.Text + " covers it from the next run on"})
+			s.open.absent = append(s.open.absent, s.seen[len(s.seen)-1])
+		}
+	}
+}
+
+// walk visits dir and what lies below it. root is set for the root of a
+// grant, which is protected whether or not it is a repository.
+func (s *survey) walk(dir string, root bool) {
+	names, err := s.list.read(dir)
+	s.left -= names.count
+	switch {
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrNotExist):
+		return
+	case err != nil, s.left < 0:
+		s.open.unseen = append(s.open.unseen, dir)
+		return
+	}
+	git := names.gitDirectory() || path.Base(dir) == dotGit
+	switch {
+	case git:
+		s.gitDirectory(dir)
+	case root || names.dotGit:
+		s.top(dir, root)
+	}
+	for _, name := range names.dirs {
+		if git && neverInside[name] {
+			continue
+		}
+		if p := join(dir, name); !s.closed[p] && s.area.At(p).Access.Has(Write) {
+			s.walk(p, false)
+		}
+	}
+}
+
+// top protects what counts at the top of a root or repository.
+func (s *survey) top(dir string, root bool) {
+	s.names(dir, projectNames, true)
+	s.names(dir, startupNames, root)
+	s.dotGit(dir, root)
+}
+
+// names looks for each of names below dir; absent says whether those that do
+// not exist matter.
+func (s *survey) names(dir string, names []protectedName, absent bool) {
+	for _, n := range names {
+		s.look(join(dir, n.name), n, absent)
+	}
+}
+
+// look protects what is at p, or notes that nothing is.
+func (s *survey) look(p string, n protectedName, absent bool) {
+	if !s.writable(p) || s.granted[p] {
+		return
+	}
+	t := Trigger{Path: p, Tool: n.tool}
+	info, err := os.Lstat(p)
+	linked := err == nil && info.Mode()&fs.ModeSymlink != 0
+	if linked || strings.Contains(n.name, "/") {
+		r, rerr := Resolve(p)
+		if rerr != nil || len(r.Links) > 0 {
+			s.linked(t, r, rerr)
+			return
+		}
+	}
+	switch {
+	case err == nil:
+		s.protect(t, info)
+	case errors.Is(err, fs.ErrNotExist) && absent:
+		s.missing(t)
+	case errors.Is(err, fs.ErrNotExist):
+	default:
+		s.open.unseen = append(s.open.unseen, p)
+	}
+}
+
+// linked handles a name that is a link or lies behind one. A link is no mount
+// point: whoever may write to its directory can replace it. What it leads to
+// is protected, unless that holds the link itself.
+func (s *survey) linked(t Trigger, r Resolution, err error) {
+	if err != nil { // a loop, or a file where a directory should be
+		s.loose(t, Link{Path: t.Path})
+		return
+	}
+	for _, l := range r.Links {
+		if s.writable(l.Path) {
+			s.loose(t, l)
+		}
+	}
+	if Contains(r.Path, t.Path) || !s.writable(r.Path) || s.granted[r.Path] {
+		return
+	}
+	t.Path = r.Path
+	info, err := os.Lstat(r.Path)
+	if err != nil {
+		s.missing(t)
+		return
+	}
+	s.protect(t, info)
+}
+
+func (s *survey) loose(t Trigger, l Link) {
+	t.Path, t.Link = l.Path, l.Target
+	s.watch(t)
+	s.open.loose = append(s.open.loose, t)
+}
+
+func (s *survey) missing(t Trigger) {
+	s.watch(t)
+	s.open.absent = append(s.open.absent, t)
+}
+
+func (s *survey) watch(t Trigger) {
+	s.seen = append(s.seen, t)
+	s.state[t.Path] = nil
+	if info, err := os.Lstat(t.Path); err == nil {
+		s.state[t.Path] = info
+	}
+}
+
+// protect makes an entry without write access. A place that can be written
+// and not read has nothing left then, and is hidden.
+func (s *survey) protect(t Trigger, info fs.FileInfo) {
+	s.seen = append(s.seen, t)
+	s.state[t.Path] = info
+	s.closed[t.Path] = true
+	s.found = append(s.found, s.entry(t, typeOf(info.Mode())))
+}
+
+func (s *survey) entry(t Trigger, is FileType) Entry {
+	e := Entry{
+		Path: t.Path, Access: s.area.At(t.Path).Access.Meet(Read), Kind: Protected, Type: is,
+		Rule: Rule{Text: "protected: " + t.Tool},
+	}
+	if e.Access == None {
+		e.Kind = Hidden
+	}
+	return e
+}

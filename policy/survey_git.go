@@ -1,0 +1,126 @@
+package policy
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+)
+
+// names is what a survey needs to know of the entries of a directory.
+type names struct {
+	dirs  []string // directories, in the order of the file system
+	count int      // entries of all kinds
+
+	dotGit, head, objects, refs, commonDir bool // by which git knows its directories
+}
+
+func (n *names) add(name []byte, isDir bool) {
+	n.count++
+	switch string(name) {
+	case ".", "..":
+		return
+	case dotGit:
+		n.dotGit = true
+	case "HEAD":
+		n.head = true
+	case "objects":
+		n.objects = true
+	case "refs":
+		n.refs = true
+	case gitCommonDir:
+		n.commonDir = true
+	}
+	if isDir {
+		n.dirs = append(n.dirs, string(name))
+	}
+}
+
+// gitDirectory reports what git itself asks before it takes a directory for
+// a repository, bare ones and those of linked worktrees included.
+func (n *names) gitDirectory() bool { return n.head && (n.objects && n.refs || n.commonDir) }
+
+// neverInside are parts of a git directory that hold no other one, and by far
+// most of its files. modules and worktrees are searched.
+var neverInside = map[string]bool{"objects": true, "refs": true, "logs": true, gitHooks: true, "info": true, "lfs": true}
+
+// dotGit protects the entry by which dir is a repository. A directory is left
+// to the walk; a file or a link leads to a git directory elsewhere.
+func (s *survey) dotGit(dir string, root bool) {
+	p := join(dir, dotGit)
+	info, err := os.Lstat(p)
+	switch {
+	case err == nil && info.IsDir():
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		s.followed(p)
+	default:
+		s.look(p, dotGitName, root)
+		if text, ok := strings.CutPrefix(readPath(p), "gitdir: "); ok {
+			s.followed(against(dir, text))
+		}
+	}
+}
+
+// followed protects the git directory that p leads to.
+func (s *survey) followed(p string) {
+	t := Trigger{Path: p, Tool: dotGitName.tool}
+	r, err := Resolve(p)
+	if err != nil {
+		return
+	}
+	for _, l := range r.Links {
+		if s.writable(l.Path) {
+			s.loose(t, l)
+		}
+	}
+	switch {
+	case r.Type == TypeDir:
+		s.gitDirectory(r.Path)
+	case r.Type == TypeMissing && s.writable(r.Path):
+		t.Path = r.Path
+		s.missing(t)
+	}
+}
+
+// gitDirectory protects what git obeys in dir: for that of a linked worktree
+// the way to the repository's, which holds the rest.
+func (s *survey) gitDirectory(dir string) {
+	if s.gits[dir] {
+		return
+	}
+	s.gits[dir] = true
+	common := readPath(join(dir, gitCommonDir))
+	if common == "" || common == "." {
+		s.names(dir, gitNames, true)
+		return
+	}
+	s.names(dir, []protectedName{gitNames[2], gitNames[3], backLinkName}, true)
+	if r, err := Resolve(against(dir, common)); err == nil && r.Type == TypeDir {
+		s.gitDirectory(r.Path)
+	}
+}
+
+// readPath returns the one line of a small file that holds a path, or "". It
+// does not wait for a FIFO that stands in its place.
+func readPath(p string) string {
+	f, err := os.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	text, _ := io.ReadAll(io.LimitReader(f, 1<<13))
+	return strings.TrimRight(string(text), "\r\n")
+}
+
+// against reads a path as git does: relative ones count from dir.
+func against(dir, p string) string {
+	if path.IsAbs(p) {
+		return p
+	}
+	return dir + "/" + p
+}
