@@ -137,8 +137,11 @@ func newAccess(now, then policy.Effective) []string {
 	var lines []string
 	var told policy.Area // what the lines before have said
 	for _, p := range listedIn(now.Area, then.Area) {
-		added := policy.None
-		if e := now.Area.At(p); e.Kind == policy.Granted || e.Kind == policy.Protected {
+		added, e := policy.None, now.Area.At(p)
+		if e.Kind == policy.Protected {
+			continue // less than what lies around it
+		}
+		if e.Kind == policy.Granted {
 			added = policy.Access(uint8(e.Access) &^ uint8(then.Area.At(p).Access))
 		}
 		if added == told.At(p).Access {
