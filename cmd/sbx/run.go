@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +19,8 @@ type runFlags struct {
 	shell   string
 	backend string
 	cwd     string
-	timeout time.Duration
+	timeout string
+	require []string
 	dryRun  bool
 	verbose bool
 }
@@ -55,7 +56,8 @@ executed; 127 if it is not found in the sandbox.`,
 	s.StringVarP(&f.shell, "shell", "c", "", "run the `STRING` with /bin/sh -c")
 	s.StringVar(&f.backend, "backend", "auto", "how to enforce: auto, bwrap or builtin")
 	s.StringVar(&f.cwd, "cwd", "", "start the command in `DIR`, which must be visible")
-	s.DurationVar(&f.timeout, "timeout", 0, "end the command after this time, such as 30s")
+	s.StringVar(&f.timeout, "timeout", "", "end the command after this `TIME`, such as 30s; the same as --limit timeout=TIME")
+	s.StringArrayVar(&f.require, "require", nil, "do not start without this `GUARANTEE`, as doctor names them (repeatable)")
 	s.BoolVar(&f.dryRun, "dry-run", false, "print what would be run and start nothing")
 	s.BoolVar(&a.ui.quiet, "quiet", false, "no hints and notes")
 	s.BoolVar(&f.verbose, "verbose", false, "say on stderr which policy and backend apply")
@@ -79,7 +81,7 @@ func (a *app) run(f runFlags, args []string) error {
 		Argv:    args,
 		Dir:     dir,
 		Env:     launcher.Environment(plan.Effective, os.Environ(), dir),
-		Timeout: f.timeoutFor(plan.Effective),
+		Timeout: plan.Effective.Limits.Timeout,
 	}
 	switch {
 	case f.dryRun:
@@ -93,8 +95,8 @@ func (a *app) run(f runFlags, args []string) error {
 // plan goes from flags to what will be enforced, and says what it found on
 // the way.
 func (a *app) plan(f runFlags) (platform.Plan, error) {
-	if f.timeout < 0 || f.policy.set.Changed("timeout") && f.timeout == 0 {
-		return platform.Plan{}, &usageError{err: errors.New("--timeout: want a time above zero, such as 30s"), verb: "sbx run"}
+	if f.policy.set.Changed("timeout") {
+		f.policy.limits = append(f.policy.limits, "timeout="+f.timeout)
 	}
 	l, err := a.load(&f.policy)
 	if err != nil {
@@ -108,6 +110,7 @@ func (a *app) plan(f runFlags) (platform.Plan, error) {
 		Backend:  platform.Backend(f.backend),
 		Path:     os.Getenv("PATH"),
 		CacheDir: cacheDirectory(e.Places.Home),
+		Require:  f.require,
 	})
 	if err == nil && f.verbose {
 		a.explainPlan(plan)
@@ -122,13 +125,6 @@ func (a *app) explainPlan(plan platform.Plan) {
 	a.ui.line("writable: " + orNone(e.WritableAsWritten()))
 	a.ui.line("network: " + e.Network.Mode.String())
 	a.ui.line("backend: " + string(plan.Backend) + " " + plan.Program)
-}
-
-func (f runFlags) timeoutFor(e policy.Effective) time.Duration {
-	if f.timeout > 0 {
-		return f.timeout
-	}
-	return e.Limits.Timeout
 }
 
 // startDirectory is the current directory where the policy shows it, and the
@@ -158,9 +154,16 @@ func visibleDirectory(e policy.Effective, dir string) (string, error) {
 	case !d.Allowed && d.Entry.Kind != policy.Private:
 		return "", &policy.PathNotInSandboxError{Op: policy.Read, Path: dir, Boundary: e.ReadableAsWritten()}
 	case d.Allowed && r.Type != policy.TypeDir:
-		return "", &usageError{err: errors.New("--cwd " + dir + ": not a directory"), verb: "sbx run"}
+		return "", &usageError{err: fmt.Errorf("--cwd %s: %s", dir, notADirectory(r.Type)), verb: "sbx run"}
 	}
 	return r.Path, nil
+}
+
+func notADirectory(t policy.FileType) string {
+	if t == policy.TypeMissing {
+		return "does not exist"
+	}
+	return "not a directory"
 }
 
 // runAttached gives the command sbx's own streams.
