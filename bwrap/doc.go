@@ -19,6 +19,7 @@
 //     directory between the two is a mount point. A mount point cannot be
 //     renamed or removed (EBUSY), so the narrow place cannot be moved aside
 //     and made again by its old name.
-//   - The root, /dev and all masks are read-only in the end; /proc/sys is
-//     read-only always, because bubblewrap leaves it writable for root.
+//   - The root, /dev and file masks are read-only in the end, directory masks
+//     that or without write permission; /proc/sys is read-only always, because
+//     bubblewrap leaves it writable for root.
 package bwrap

@@ -79,7 +79,7 @@ type Want uint8
 const (
 	HostRO    Want = iota
 	HostRW         //
-	EmptyDir       // read-only, nothing below it counts
+	EmptyDir       // read-only or without write permission, nothing below it counts
 	EmptyFile      // read-only, size 0
 	OwnRW          // writable file system of the sandbox
 	OwnRO          // read-only file system of the sandbox

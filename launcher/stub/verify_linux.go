@@ -44,7 +44,7 @@ func (c Check) compare(sx unix.Statx_t, fs unix.Statfs_t) error {
 	if sx.Attributes_mask&unix.STATX_ATTR_MOUNT_ROOT != 0 && sx.Attributes&unix.STATX_ATTR_MOUNT_ROOT == 0 {
 		return errors.New("nothing is mounted here")
 	}
-	readOnly := fs.Flags&unix.ST_RDONLY != 0
+	readOnly := fs.Flags&unix.ST_RDONLY != 0 || c.Want == EmptyDir && sx.Mode&0o222 == 0
 	if wantReadOnly := c.Want != HostRW && c.Want != OwnRW; readOnly != wantReadOnly {
 		return fmt.Errorf("mounted read-only: %t, planned: %t", readOnly, wantReadOnly)
 	}
