@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -127,19 +128,28 @@ func (a *app) explainPlan(plan platform.Plan) {
 	a.ui.line("backend: " + string(plan.Backend) + " " + plan.Program)
 }
 
-// startDirectory is the current directory where the policy shows it, and the
-// private home otherwise.
+// startDirectory is the current directory where the policy shows it, or at
+// least something below it, so that relative names mean what they mean to the
+// caller. Otherwise it is the private home.
 func (a *app) startDirectory(f runFlags, e policy.Effective) (string, error) {
 	if f.cwd != "" {
 		return visibleDirectory(e, f.cwd)
 	}
 	cwd := e.Places.Cwd
-	if e.CanRead(cwd) {
+	if e.CanRead(cwd) || leadsToGrant(e, cwd) {
 		return cwd, nil
 	}
 	home := launcher.Home(e)
 	a.ui.hint("the command starts in its private home; --ro . would show it the current directory")
 	return home, nil
+}
+
+// leadsToGrant reports whether a directory has to exist in the sandbox
+// because a granted place lies below it.
+func leadsToGrant(e policy.Effective, dir string) bool {
+	return slices.ContainsFunc(slices.Concat(e.Readable(), e.Writable()), func(root string) bool {
+		return policy.Contains(dir, root)
+	})
 }
 
 func visibleDirectory(e policy.Effective, dir string) (string, error) {
