@@ -18,6 +18,15 @@ type PathNotInSandboxError struct {
 	Op       Access // Read, Write, or None where the operation is not known
 	Path     string // as asked
 	Boundary []string
+	Inside   string // where Path was taken for one of the host: the same place of the sandbox
+}
+
+// Hint says how to name the place inside, where there is one.
+func (e *PathNotInSandboxError) Hint() string {
+	if e.Inside == "" {
+		return ""
+	}
+	return "that is taken for a path of the host; without the slash it is one of the sandbox: " + Printable(e.Inside)
 }
 
 func (e *PathNotInSandboxError) Error() string {

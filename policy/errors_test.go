@@ -35,6 +35,7 @@ func TestErrorTexts(t *testing.T) {
 	for _, err := range []error{
 		&PathNotInSandboxError{Op: Read, Path: "/etc/passwd", Boundary: []string{"./portfolio", "./pipeline", "./framework"}},
 		&PathNotInSandboxError{Op: Write, Path: "x", Boundary: nil},
+		&PathNotInSandboxError{Op: Write, Path: "/tmp/x", Boundary: []string{"/"}, Inside: "tmp/x"},
 		&PathNotInSandboxError{Op: None, Path: "a\x1b[2J\nb\xff\"'", Boundary: []string{"./tab\t"}},
 		&PathNotInSandboxError{Op: Read, Path: "x", Boundary: many},
 		&InvalidPathError{Op: Read, Path: "a\x00b", Problem: "the path holds a NUL"},

@@ -105,14 +105,15 @@ func (s Sandbox) ReadableBelow(p string) (host string, roots []string, err error
 
 // refusal words why there is no answer for p.
 func (s Sandbox) refusal(op Access, p string, err error) error {
-	if err != errOutside {
+	host, meantHost := err.(hostPathProblem)
+	if err != errOutside && !meantHost {
 		return &InvalidPathError{Op: op, Path: p, Problem: problemOf(err)}
 	}
 	want := Read
 	if op == Write {
 		want = Write
 	}
-	return &PathNotInSandboxError{Op: op, Path: p, Boundary: s.boundary(want)}
+	return &PathNotInSandboxError{Op: op, Path: p, Boundary: s.boundary(want), Inside: host.inside}
 }
 
 // problemOf words the errors of Resolve without the host path in them.

@@ -58,6 +58,12 @@ func TestRootFormRefuses(t *testing.T) {
 		assert.False(t, s.Explain(Read, p).Allowed, p)
 		assert.NotContains(t, strings.ReplaceAll(err.Error(), p, ""), root, "no host path in %q", err)
 	}
+	var outside *PathNotInSandboxError
+	_, err := s.Locate(Write, "/tmp/x")
+	require.ErrorAs(t, err, &outside)
+	assert.Equal(t, "tmp/x", outside.Inside)
+	assert.Contains(t, outside.Hint(), "tmp/x")
+	assert.True(t, s.CanWrite(outside.Inside))
 	for p, problem := range map[string]string{
 		"":                       "the path is empty",
 		"a\x00b":                 "the path holds a NUL",

@@ -18,11 +18,18 @@ func (p pathProblem) Error() string { return string(p) }
 
 const errOutside = pathProblem("path is outside sandbox")
 
+// hostPathProblem refuses an absolute path that was meant for the host.
+type hostPathProblem struct {
+	inside string // how to name the place of the sandbox that it also names
+}
+
+func (hostPathProblem) Error() string { return errOutside.Error() }
+
 // hostPath returns the host path that p names, with no link followed.
 func (s Sandbox) hostPath(p string) (string, error) {
 	host, err := s.placeOf(p)
 	if err == nil && s.spec.Form == RootForm && s.meansHost(p) {
-		return "", errOutside
+		return "", hostPathProblem{inside: strings.TrimLeft(p, `/\`)}
 	}
 	return host, err
 }
