@@ -201,3 +201,40 @@ func TestNetworkEnabled(t *testing.T) {
 		assert.Equal(t, want, mustNew(t, Spec{Network: Network{Mode: mode}}).NetworkEnabled())
 	}
 }
+
+func TestReadableBelow(t *testing.T) {
+	root := tree(t, "p/a/in/f", "p/a/other", "p/b/x", "p/to-a -> a", "p/out -> ../outside", "p/way -> ../outside/../p/a", "outside/x", "p/f", "p/loop -> loop")
+	s := rootForm(t, root+"/p", ReadAndWrite)
+	child := mustDerive(t, s, Request{AllowRead: []string{"/a/in", "/b"}})
+	for _, tc := range []struct {
+		s     Sandbox
+		path  string
+		host  string
+		roots []string
+	}{
+		{s, "/", "/p", []string{"/p"}},
+		{s, "to-a", "/p/a", []string{"/p/a"}},
+		{child, "/", "/p", []string{"/p/a/in", "/p/b"}},
+		{child, "a", "/p/a", []string{"/p/a/in"}},
+		{child, "/b", "/p/b", []string{"/p/b"}},
+	} {
+		host, roots, err := tc.s.ReadableBelow(tc.path)
+		require.NoError(t, err, tc.path)
+		assert.Equal(t, root+tc.host, host)
+		for i := range tc.roots {
+			tc.roots[i] = root + tc.roots[i]
+		}
+		assert.Equal(t, tc.roots, roots)
+	}
+	for _, tc := range []struct {
+		s    Sandbox
+		path string
+		want error
+	}{
+		{s, "out", &PathNotInSandboxError{}}, {s, "way", &PathNotInSandboxError{}}, {s, "..", &PathNotInSandboxError{}},
+		{child, "/a/other", &PathNotInSandboxError{}}, {s, "f/x", &InvalidPathError{}}, {s, "loop", &InvalidPathError{}}, {s, "", &InvalidPathError{}},
+	} {
+		_, _, err := tc.s.ReadableBelow(tc.path)
+		assert.IsType(t, tc.want, err, tc.path)
+	}
+}
