@@ -65,6 +65,8 @@ func errorKind(err error) string {
 		return "backend_unavailable"
 	case is[*launcher.CommandError](err):
 		return "command"
+	case is[*launcher.LimitError](err):
+		return "limit"
 	case is[*launcher.SetupError](err):
 		return "setup"
 	case is[*config.TrustError](err):

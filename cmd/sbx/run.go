@@ -181,13 +181,20 @@ func (a *app) runAttached(plan platform.Plan, cmd launcher.Command) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Reap = true
 	cmd.Interactive = isTerminal(os.Stdin) || isTerminal(os.Stdout) || isTerminal(os.Stderr)
-	cmd.Signals = catchSignals(cmd.Interactive)
+	cmd.Terminal = ownTerminal()
+	cmd.Signals = catchSignals(cmd.Interactive && cmd.Terminal == nil)
 	result, err := launcher.Run(context.Background(), plan, cmd)
 	if err != nil {
 		return err
 	}
-	if result.TimedOut {
+	switch {
+	case result.TimedOut:
 		a.ui.line("the command was ended after " + cmd.Timeout.String())
+	case result.Overrun.Any():
+		a.ui.line(result.Overrun.String())
+	}
+	for _, gap := range result.Gaps {
+		a.ui.note("%s", gap)
 	}
 	a.code = result.ExitCode
 	return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"strings"
@@ -13,12 +14,18 @@ import (
 )
 
 // runResult is what "run --json" prints. The fields are part of the contract.
+//
+// A stream that is not UTF-8 comes twice: as text in which U+FFFD stands for
+// each wrong byte, and complete in base64, without the line that says how much
+// was dropped. A stream that is UTF-8 has no base64 field.
 type runResult struct {
 	ExitCode        int                  `json:"exit_code"`
 	Signal          int                  `json:"signal"`
 	TimedOut        bool                 `json:"timed_out"`
 	Stdout          string               `json:"stdout"`
 	Stderr          string               `json:"stderr"`
+	StdoutBase64    string               `json:"stdout_base64,omitempty"`
+	StderrBase64    string               `json:"stderr_base64,omitempty"`
 	StdoutTruncated bool                 `json:"stdout_truncated"`
 	StderrTruncated bool                 `json:"stderr_truncated"`
 	DurationMS      int64                `json:"duration_ms"`
@@ -42,28 +49,29 @@ type denial struct {
 func (a *app) runCaptured(plan platform.Plan, cmd launcher.Command) error {
 	cmd.Stdin, cmd.Reap = os.Stdin, true
 	cmd.Signals = catchSignals(false)
-	got, err := launcher.RunCaptured(context.Background(), plan, cmd, plan.Effective.Limits.Output)
+	got, err := launcher.Capture(context.Background(), plan, cmd)
 	if err != nil {
 		return err
 	}
 	a.ui.object(runResult{
-		ExitCode: got.ExitCode, Signal: signalOf(got.ExitCode), TimedOut: got.TimedOut,
+		ExitCode: got.ExitCode, Signal: int(got.Signal), TimedOut: got.TimedOut,
 		Stdout: got.Stdout.Marked(), Stderr: got.Stderr.Marked(),
+		StdoutBase64: rawOf(got.Stdout), StderrBase64: rawOf(got.Stderr),
 		StdoutTruncated: got.Stdout.Truncated(), StderrTruncated: got.Stderr.Truncated(),
 		DurationMS: got.Duration.Milliseconds(),
-		Backend:    plan.Backend, Guarantees: orEmpty(plan.Guarantees),
-		Notes: []string{}, Denials: []denial{},
+		Backend:    got.Backend, Guarantees: orEmpty(got.Guarantees),
+		Notes: orEmpty(got.Notes), Denials: []denial{},
 	})
 	a.code = got.ExitCode
 	return nil
 }
 
-// signalOf reads a signal out of an exit code the way a shell does.
-func signalOf(code int) int {
-	if code > 128 && code <= 128+64 {
-		return code - 128
+// rawOf is the exact content of a stream that a JSON string cannot hold.
+func rawOf(t launcher.Text) string {
+	if t.Valid() {
+		return ""
 	}
-	return 0
+	return base64.StdEncoding.EncodeToString([]byte(t.Content))
 }
 
 // printPlan shows what a run would do, as a command line that a shell takes.

@@ -6,19 +6,20 @@ import (
 	"syscall"
 )
 
-// catchSignals decides who gets which signal while a command runs.
+// catchSignals passes on to the command what sbx is sent while it runs.
 //
-// On a terminal the kernel sends what the user types to the whole foreground
-// group: the command acts on it, sbx and the backend must not. They ignore it,
-// and ignoring is inherited; the stub undoes that for the command. Without a
-// terminal the command has a session of its own, and sbx passes everything on.
+// In a pipeline or a script on a terminal the command shares sbx's process
+// group, and the kernel sends both what the user types: sbx passes that on to
+// nobody, or the command would get it twice. Everywhere else the command has a
+// group of its own, so what reaches sbx was meant for it alone. SIGTSTP is
+// left to do what it does: sbx stops, and on a terminal the command with it.
 //
 // Nothing is put back: sbx ends with the command.
-func catchSignals(interactive bool) <-chan os.Signal {
+func catchSignals(shared bool) <-chan os.Signal {
 	c := make(chan os.Signal, 16)
 	signal.Notify(c, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 	typed := []os.Signal{syscall.SIGINT, syscall.SIGQUIT}
-	if interactive {
+	if shared {
 		signal.Ignore(typed...)
 	} else {
 		signal.Notify(c, typed...)
