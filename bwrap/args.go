@@ -151,12 +151,15 @@ func (w *writer) tmpfs(p string, size int64) {
 }
 
 // remounts close what bubblewrap leaves writable: masks that it made writable,
-// the device directory and the root, in that order.
+// the device directory and the root, in that order. A root that is the host's
+// and granted writable stays as it is.
 func (w *writer) remounts(l Layout) {
 	for _, m := range l.Mounts {
 		if m.Op == MaskDir && !w.o.Features.Perms || m.Op == Dev {
 			w.add("--remount-ro", m.Path)
 		}
 	}
-	w.add("--remount-ro", "/")
+	if !l.RootWritable() {
+		w.add("--remount-ro", "/")
+	}
 }

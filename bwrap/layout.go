@@ -55,9 +55,17 @@ type Layout struct {
 	WriteOnly []string
 
 	// Absent lists hidden or protected paths that do not exist inside a
-	// writable bind. Nothing can be mounted there without leaving an empty
-	// file on the host, so a command can create them.
+	// writable bind and have no placeholder. Nothing can be mounted there
+	// without leaving an empty file on the host, so a command can create them.
 	Absent []policy.Entry
+
+	// Placeholders are to be made before the mounts and removed after the run.
+	Placeholders []policy.Placeholder
+}
+
+// RootWritable reports whether "/" itself is granted for writing.
+func (l Layout) RootWritable() bool {
+	return len(l.Mounts) > 0 && l.Mounts[0].Op == Bind && l.Mounts[0].Path == "/"
 }
 
 // DefaultTmp caps each private file system that has no limit of its own.
@@ -93,6 +101,11 @@ func NewLayout(e policy.Effective) (Layout, error) {
 		effective: e,
 		open:      []region{{root: "/", state: skeleton, mount: "/"}},
 		pinned:    map[string]bool{},
+		standIns:  map[string]policy.FileType{},
+	}
+	b.layout.Placeholders = e.Placeholders()
+	for _, p := range b.layout.Placeholders {
+		b.standIns[p.Path] = p.Type
 	}
 	for _, entry := range e.Area.Entries() {
 		if err := b.add(entry); err != nil {
@@ -108,12 +121,16 @@ type builder struct {
 	layout    Layout
 	open      []region // regions that enclose the current entry, outermost first
 	pinned    map[string]bool
+	standIns  map[string]policy.FileType // by path: what a placeholder is
 }
 
 // add emits what entry needs beyond what its surroundings show already.
 func (b *builder) add(entry policy.Entry) error {
 	for len(b.open) > 1 && !policy.Contains(b.top().root, entry.Path) {
 		b.open = b.open[:len(b.open)-1]
+	}
+	if is, ok := b.standIns[entry.Path]; ok {
+		entry.Type = is
 	}
 	switch entry.Kind {
 	case policy.Private:

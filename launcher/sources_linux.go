@@ -108,7 +108,10 @@ func (s sources) Close() {
 
 // checks says what the stub must find inside for a layout with these sources.
 func (s sources) checks(layout bwrap.Layout) []stub.Check {
-	checks := []stub.Check{{Path: "/", Want: stub.OwnRO}, {Path: "/proc/sys", Want: stub.OwnRO}}
+	checks := []stub.Check{{Path: "/proc/sys", Want: stub.OwnRO}}
+	if !layout.RootWritable() {
+		checks = append(checks, stub.Check{Path: "/", Want: stub.OwnRO})
+	}
 	for i, m := range layout.Mounts {
 		if want, ok := wanted(m); ok {
 			checks = append(checks, stub.Check{Path: m.Path, Want: want, Dev: s[i].dev, Ino: s[i].ino})

@@ -122,7 +122,11 @@ func guarded(area Area, paths []string) []Entry {
 		if err != nil || r.Path != p || r.Type == TypeMissing {
 			continue
 		}
-		kept = append(kept, Entry{Path: p, Access: e.Access.Meet(Read), Kind: Protected, Type: r.Type, Rule: rule, final: true})
+		closed := Entry{Path: p, Access: e.Access.Meet(Read), Kind: Protected, Type: r.Type, Rule: rule, final: true}
+		if closed.Access == None {
+			closed.Kind = Hidden // in a drop box
+		}
+		kept = append(kept, closed)
 	}
 	return kept
 }
