@@ -12,33 +12,45 @@ import (
 type Guarantee struct {
 	Name   string `json:"name"`
 	Held   bool   `json:"held"`
-	Detail string `json:"detail,omitempty"` // where not held: what a command can do, and what would change it
+	Detail string `json:"detail"` // what is promised; where not held, what a command can do and what would change it
 }
 
 // The guarantees, by the names that --require and reports use.
 const (
-	GuaranteeFiles      = "filesystem"        // only what is granted can be read or written
-	GuaranteeNames      = "hidden-names"      // what is not granted cannot even be seen
-	GuaranteeMetadata   = "metadata"          // modes, owners, times and attributes outside stay as they are
-	GuaranteeDenies     = "deny-inside-grant" // what is denied inside a grant is closed
-	GuaranteeLater      = "later-matches"     // deny patterns cover files made during the run
-	GuaranteeProtected  = "protected-files"   // files that other tools execute stay as they are
-	GuaranteePrivate    = "private-tmp"       // /tmp and the home are the command's own, and bounded
-	GuaranteeNetwork    = "network"           // the network is as far open as the policy says
-	GuaranteeSockets    = "unix-sockets"      // no unix socket of the host can be reached
-	GuaranteeProcesses  = "process-list"      // no process of the host is visible or reachable
-	GuaranteeIPC        = "sysv-ipc"          // shared memory and queues of the host are out of reach
-	GuaranteeKill       = "kill-on-exit"      // nothing survives the run, whoever is killed
-	GuaranteeSyscalls   = "syscalls"          // the system call filter is in force
-	GuaranteePrivileges = "no-privileges"     // no capabilities, no setuid, no new namespaces
-	GuaranteeLateMounts = "late-mounts"       // what the host mounts later is not writable
+	GuaranteeFiles      = "filesystem"
+	GuaranteeNames      = "hidden-names"
+	GuaranteeMetadata   = "metadata"
+	GuaranteeDenies     = "deny-inside-grant"
+	GuaranteeLater      = "later-matches"
+	GuaranteeProtected  = "protected-files"
+	GuaranteePrivate    = "private-tmp"
+	GuaranteeNetwork    = "network"
+	GuaranteeSockets    = "unix-sockets"
+	GuaranteeProcesses  = "process-list"
+	GuaranteeIPC        = "sysv-ipc"
+	GuaranteeKill       = "kill-on-exit"
+	GuaranteeSyscalls   = "syscalls"
+	GuaranteePrivileges = "no-privileges"
+	GuaranteeLateMounts = "late-mounts"
 )
 
-// guaranteeNames lists all of them, for the message about an unknown name.
-var guaranteeNames = []string{
-	GuaranteeFiles, GuaranteeNames, GuaranteeMetadata, GuaranteeDenies, GuaranteeLater, GuaranteeProtected,
-	GuaranteePrivate, GuaranteeNetwork, GuaranteeSockets, GuaranteeProcesses, GuaranteeIPC, GuaranteeKill,
-	GuaranteeSyscalls, GuaranteePrivileges, GuaranteeLateMounts,
+// promises says what each guarantee means, in the order of reports.
+var promises = []struct{ name, what string }{
+	{GuaranteeFiles, "only what is granted can be read or written"},
+	{GuaranteeNames, "what is not granted cannot be seen, not even its name"},
+	{GuaranteeMetadata, "modes, owners, times and attributes outside stay as they are"},
+	{GuaranteeDenies, "what is denied inside a grant is closed"},
+	{GuaranteeLater, "deny patterns cover files made during the run"},
+	{GuaranteeProtected, "existing files that other tools execute by themselves stay as they are"},
+	{GuaranteePrivate, "/tmp and the home are the command's own, and bounded"},
+	{GuaranteeNetwork, "the network is as far open as the policy says"},
+	{GuaranteeSockets, "no unix socket of the host can be reached"},
+	{GuaranteeProcesses, "no process of the host is visible or reachable"},
+	{GuaranteeIPC, "shared memory and queues of the host are out of reach"},
+	{GuaranteeKill, "nothing survives the run, whoever is killed"},
+	{GuaranteeSyscalls, "the system call filter is in force"},
+	{GuaranteePrivileges, "no capabilities, no setuid, no new namespaces"},
+	{GuaranteeLateMounts, "what the host mounts later is not writable"},
 }
 
 // guarantees states what plan keeps. gaps are what the Landlock of this kernel
@@ -52,10 +64,12 @@ func guarantees(plan Plan, gaps []landlock.Gap) []Guarantee {
 		}
 		lost[GuaranteeLater] = "files made during the run that match " + strings.Join(written, ", ") + " can be used until the next run"
 	}
-	list := make([]Guarantee, len(guaranteeNames))
-	for i, name := range guaranteeNames {
-		detail, isLost := lost[name]
-		list[i] = Guarantee{Name: name, Held: !isLost, Detail: detail}
+	list := make([]Guarantee, len(promises))
+	for i, p := range promises {
+		list[i] = Guarantee{Name: p.name, Held: true, Detail: p.what}
+		if detail, isLost := lost[p.name]; isLost {
+			list[i].Held, list[i].Detail = false, detail
+		}
 	}
 	return list
 }
@@ -77,8 +91,8 @@ func losses(plan Plan, gaps []landlock.Gap) map[string]string {
 	case Builtin:
 		builtinLosses(lost, gaps)
 	case None:
-		for _, name := range guaranteeNames {
-			lost[name] = "the command runs unconfined"
+		for _, p := range promises {
+			lost[p.name] = "the command runs unconfined"
 		}
 	}
 	return lost
@@ -136,8 +150,16 @@ func demand(plan Plan, required []string) error {
 			}
 		}
 		if !known {
-			return &policy.BackendUnavailableError{Needs: "no guarantee is called " + name, Remedy: "the guarantees: " + strings.Join(guaranteeNames, ", ")}
+			return &policy.BackendUnavailableError{Needs: "no guarantee is called " + name, Remedy: "the guarantees: " + strings.Join(guaranteeNames(), ", ")}
 		}
 	}
 	return nil
+}
+
+func guaranteeNames() []string {
+	names := make([]string, len(promises))
+	for i, p := range promises {
+		names[i] = p.name
+	}
+	return names
 }
