@@ -92,6 +92,10 @@ type Places struct {
 	Home string   // the caller's home; empty where there is none
 	Cwd  string   // the working directory, as getcwd(2) gives it
 	Own  []string // where sbx keeps its own files; no rule shows them
+
+	// Workspace is the root of the user's workspace where that is the policy;
+	// empty elsewhere. It changes the words of refusals, nothing else.
+	Workspace string
 }
 
 // Base is the system base as found on this host, with the private places.

@@ -41,7 +41,7 @@ func (e Effective) refuse(op Access, p string, entry Entry) Decision {
 			break
 		}
 	}
-	return d
+	return e.inWorkspace(op, d)
 }
 
 // closedForGood finds the final rule for p where nothing is granted around it:

@@ -71,6 +71,8 @@ func errorKind(err error) string {
 		return "setup"
 	case is[*config.TrustError](err):
 		return "trust"
+	case is[*sessionError](err), is[*noSessionError](err):
+		return "session"
 	case is[*config.NotAvailableError](err):
 		return "not_available"
 	case is[*config.FaultsError](err), is[*policy.ConfigError](err), is[*policy.RequestError](err), is[*policy.LinkedRootError](err), is[*policy.DuplicateRootError](err):

@@ -33,6 +33,8 @@ type policyFlags struct {
 	allowRead  []string
 	allowWrite []string
 	inherit    bool
+	session    string // run and workspace only
+	starts     bool   // a command will be started, not only asked about
 }
 
 func (f *policyFlags) register(cmd *cobra.Command) {
@@ -176,7 +178,7 @@ func xdg(variable, home, otherwise string) string {
 // ownDirectories are where sbx keeps what steers later runs.
 func ownDirectories(home string) []string {
 	own := policy.OwnPaths(home)
-	for _, dir := range []string{configDirectory(home), cacheDirectory(home), stateDirectory(home)} {
+	for _, dir := range []string{configDirectory(home), cacheDirectory(home), stateDirectory(home), runtimeDirectory()} {
 		if dir != "" {
 			own = append(own, dir)
 		}

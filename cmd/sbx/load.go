@@ -19,6 +19,10 @@ func (a *app) load(f *policyFlags) (loaded, error) {
 	if err != nil {
 		return loaded{}, err
 	}
+	if host.Session, err = f.currentSession(); err != nil {
+		return loaded{}, err
+	}
+	host.MakeWorkspace = f.starts
 	l, err := config.Load(f.flags(), host)
 	if err != nil {
 		return loaded{}, err

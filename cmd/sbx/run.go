@@ -54,6 +54,7 @@ executed; 127 if it is not found in the sandbox.`,
 	cmd.Flags().SetInterspersed(false)
 	f.policy.register(cmd)
 	s := cmd.Flags()
+	f.policy.registerSession(s)
 	s.StringVarP(&f.shell, "shell", "c", "", "run the `STRING` with /bin/sh -c")
 	s.StringVar(&f.backend, "backend", "auto", "how to enforce: auto, bwrap or builtin")
 	s.StringVar(&f.cwd, "cwd", "", "start the command in `DIR`, which must be visible")
@@ -99,6 +100,7 @@ func (a *app) plan(f runFlags) (platform.Plan, error) {
 	if f.policy.set.Changed("timeout") {
 		f.policy.limits = append(f.policy.limits, "timeout="+f.timeout)
 	}
+	f.policy.starts = !f.dryRun
 	l, err := a.load(&f.policy)
 	if err != nil {
 		return platform.Plan{}, err
@@ -107,7 +109,7 @@ func (a *app) plan(f runFlags) (platform.Plan, error) {
 		return platform.Plan{}, err
 	}
 	e := l.effective
-	plan, err := platform.Choose(e, platform.Request{
+	plan, err := a.choose(l, platform.Request{
 		Backend:  platform.Backend(f.backend),
 		Path:     os.Getenv("PATH"),
 		CacheDir: cacheDirectory(e.Places.Home),
@@ -139,9 +141,7 @@ func (a *app) startDirectory(f runFlags, e policy.Effective) (string, error) {
 	if e.CanRead(cwd) || leadsToGrant(e, cwd) {
 		return cwd, nil
 	}
-	home := launcher.Home(e)
-	a.ui.hint("the command starts in its private home; --ro . would show it the current directory")
-	return home, nil
+	return a.startingPlace(e), nil
 }
 
 // leadsToGrant reports whether a directory has to exist in the sandbox

@@ -10,9 +10,6 @@ func unavailable(file string, c *Config) error {
 		key string
 	}
 	var rows []row
-	if c.Workspace != nil {
-		rows = append(rows, row{c.Workspace.Pos, "workspace"})
-	}
 	if s := c.Sandbox; s != nil {
 		rows = append(rows, row{s.UnixSockets.Pos, "unix_sockets"})
 		if s.Dynamic.V {

@@ -12,6 +12,13 @@ type Host struct {
 	// file at the canonical path. nil trusts nothing.
 	Trusted func(path, sha256 string) bool
 
+	// Session is what the caller's session changes of the workspace; nil for
+	// none.
+	Session *Overrides
+
+	// MakeWorkspace lets Load create the workspace's root where it is missing.
+	MakeWorkspace bool
+
 	// Approved returns the content of the file at the canonical path that the
 	// user approved last, to say what has changed. nil knows none.
 	Approved func(path string) (content []byte, ok bool)

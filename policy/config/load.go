@@ -11,11 +11,12 @@ import (
 // Loaded is the result of Load: a policy, and what there is to say about it.
 type Loaded struct {
 	Sandbox     policy.Sandbox
-	Program     policy.Sandbox // what Sandbox was before the worker narrowed it
-	Worker      *Callee        // nil without --worker
-	Derive      Derive         // still to be applied to Sandbox, at last
-	Attachments *Attachments   // nil where the file has none
-	Sources     []Source       // the files it came from: the program's, the worker's
+	Program     policy.Sandbox    // what Sandbox was before the worker narrowed it
+	Worker      *Callee           // nil without --worker
+	Workspace   *WorkspaceInForce // nil where no workspace counts
+	Derive      Derive            // still to be applied to Sandbox, at last
+	Attachments *Attachments      // nil where the file has none
+	Sources     []Source          // the files it came from: the program's, the worker's
 	Warnings    []Warning
 
 	later []*NotAvailableError
@@ -68,6 +69,7 @@ func (b *builder) decode(flags Flags, src *Source) (c *Config, worker *Source, e
 	if c, err = b.text(src); err != nil {
 		return nil, nil, err
 	}
+	b.addWorkspace(flags, src, c)
 	program := src
 	if flags.Worker != "" {
 		file, found, err := b.worker(flags.Worker, src, c)
@@ -89,12 +91,28 @@ func (b *builder) decode(flags Flags, src *Source) (c *Config, worker *Source, e
 	return c, worker, nil
 }
 
+// addWorkspace adds the workspace where it is what counts: the user's file
+// does, or nothing but the caller's wish for it.
+func (b *builder) addWorkspace(flags Flags, src *Source, c *Config) {
+	var w *Workspace
+	if c != nil {
+		w = c.Workspace
+	}
+	named := flags.Config != ""
+	if file, ok := b.host.lookup("SBX_CONFIG"); ok && file != "" {
+		named = true
+	}
+	if w != nil || b.host.wantsWorkspace() && !named {
+		b.workspace(src, w)
+	}
+}
+
 // fileFaults adds what the file says, its faults in the order of its lines.
 func (b *builder) fileFaults(src *Source, c *Config) {
 	if src == nil {
 		return
 	}
-	if c != nil && c.Sandbox == nil {
+	if c != nil && c.Sandbox == nil && b.space == nil {
 		b.warn("a sandbox key grants files; so do --ro and --rw", "%s has no sandbox: it grants nothing", src.Name)
 	}
 	if c != nil {
@@ -191,18 +209,21 @@ func inFile(name string, faults []*policy.ConfigError) []*policy.ConfigError {
 
 // builder collects a policy.Spec from a file, then flags, then presets.
 type builder struct {
-	host      Host
-	form      policy.Form
-	mounts    []policy.Mount
-	denies    []policy.Deny
-	links     []policy.Link
-	system    policy.SystemBase
-	presets   []chosenPreset
-	network   policy.Network
-	env       environ
-	limits    policy.Limits
-	requireOS bool
-	callee    *Callee
+	host       Host
+	form       policy.Form
+	mounts     []policy.Mount
+	denies     []policy.Deny
+	links      []policy.Link
+	system     policy.SystemBase
+	presets    []chosenPreset
+	network    policy.Network
+	env        environ
+	limits     policy.Limits
+	requireOS  bool
+	callee     *Callee
+	space      *WorkspaceInForce // nil where no workspace counts
+	unconfined policy.Rule       // who disabled the workspace; zero where it is enforced
+
 	grantsOwn bool // the worker's own sandbox, of the old style, is the program's
 
 	outside  []Need // roots of the file that lie outside its directory
@@ -271,9 +292,18 @@ func (b *builder) build(flags Flags, src, worker *Source, c *Config) (Loaded, er
 		loaded.Attachments = c.Attachments
 	}
 	spec.Sources = append(spec.Sources, flags.written()...)
-	if loaded.Sandbox, err = policy.New(spec); err != nil {
+	loaded.Workspace = b.space
+	if loaded.Sandbox, err = b.sandbox(flags, spec); err != nil {
 		return Loaded{}, err
 	}
 	loaded.Program = loaded.Sandbox
 	return loaded, nil
+}
+
+// sandbox makes the policy, or none where the user has disabled it.
+func (b *builder) sandbox(flags Flags, spec policy.Spec) (policy.Sandbox, error) {
+	if b.unconfined != (policy.Rule{}) {
+		return b.unconfine(flags, spec)
+	}
+	return policy.New(spec)
 }

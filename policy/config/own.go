@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -31,6 +33,25 @@ func ReadOwn(file string) ([]byte, error) {
 		err = fmt.Errorf("%s: larger than %d bytes", file, maxOwnBytes)
 	}
 	return data, err
+}
+
+// OwnDirectory makes a directory of sbx's own, mode 0700, or checks that the
+// one that is there is the user's alone: /tmp is everybody's.
+func OwnDirectory(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if problem := notOurs(info); problem != "" || !info.IsDir() {
+		return fmt.Errorf("%s: %s", dir, cmp.Or(problem, "not a directory"))
+	}
+	return nil
 }
 
 // ReplaceFile writes a file of sbx's own, mode 0600, as a whole or not at all.

@@ -37,6 +37,7 @@ var discovered = [...]struct {
 }{{"sbx.yaml", Project}, {"program.yaml", Program}}
 
 // find returns the file that counts: the first of --config, SBX_CONFIG, the
+// user's file where a session or SBX_WORKSPACE asks for the workspace, the
 // nearest file upward, the user's file. nil is none at all.
 func find(flags Flags, host Host) (*Source, error) {
 	if flags.Config != "" {
@@ -45,8 +46,8 @@ func find(flags Flags, host Host) (*Source, error) {
 	if file, ok := host.lookup("SBX_CONFIG"); ok && file != "" {
 		return named(file, host)
 	}
-	if root, ok := host.lookup("SBX_WORKSPACE"); ok && root != "" {
-		return nil, &NotAvailableError{Key: "SBX_WORKSPACE", Fix: "unset it, or grant the directory: --rw " + policy.ShellQuote(root)}
+	if host.wantsWorkspace() {
+		return userFile(host)
 	}
 	for dir := searchFrom(flags, host); dir != ""; dir = above(dir) {
 		for _, d := range discovered {
@@ -59,12 +60,24 @@ func find(flags Flags, host Host) (*Source, error) {
 	if namesFile(flags.Worker) {
 		return nil, nil // a worker without a program gets nothing
 	}
-	// A user's file that cannot be looked at, as after sudo -u with another's
-	// HOME, grants nothing; that is what a run without it grants.
+	return userFile(host)
+}
+
+// userFile reads the user's file, if there is one. One that cannot be looked
+// at, as after sudo -u with another's HOME, grants nothing; that is what a
+// run without it grants.
+func userFile(host Host) (*Source, error) {
 	if _, err := os.Lstat(host.UserFile); err == nil {
 		return named(host.UserFile, host)
 	}
 	return nil, nil
+}
+
+// wantsWorkspace reports whether the caller asks for the workspace whatever
+// policy a search would find.
+func (h Host) wantsWorkspace() bool {
+	root, ok := h.lookup("SBX_WORKSPACE")
+	return h.Session != nil || ok && root != ""
 }
 
 // searchFrom is where the search for a program begins: at the worker file, if

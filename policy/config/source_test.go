@@ -149,7 +149,6 @@ func TestNotAvailableYet(t *testing.T) {
 		"dynamic":        {text: "sandbox: {root: ., dynamic: true}\n", want: "sbx.yaml:1:29: dynamic: true is not available yet"},
 		"unix_sockets":   {text: "sandbox: {root: ., unix_sockets: private}\n", want: "sbx.yaml:1:34: unix_sockets is not available yet"},
 		"protect":        {text: "sandbox: {root: ., protect: strict}\n", want: "sbx.yaml:1:29: protect: strict is not available yet"},
-		"SBX_WORKSPACE":  {text: ownRoot, env: map[string]string{"SBX_WORKSPACE": "/w"}, want: "SBX_WORKSPACE is not available yet"},
 		"dynamic: false": {text: "sandbox: {root: ., dynamic: false, protect: existing}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,14 +164,6 @@ func TestNotAvailableYet(t *testing.T) {
 			assert.NotEmpty(t, notYet.Hint())
 		})
 	}
-}
-
-func TestWorkspaceOfUserFileIsNotAvailableYet(t *testing.T) {
-	dir := tree(t, map[string]string{"config.yaml": "workspace: {root: ~/w}\n", "cwd/": ""})
-	host := hostAt(dir+"/cwd", dir, nil)
-	host.UserFile = dir + "/config.yaml"
-	_, err := config.Load(config.Flags{}, host)
-	assert.EqualError(t, err, dir+"/config.yaml:1:12: workspace is not available yet")
 }
 
 // An allow-list can be shown and checked; only a run refuses it.
