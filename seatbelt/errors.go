@@ -19,6 +19,11 @@ func (e *PathError) Error() string {
 	return fmt.Sprintf("path %q cannot be used with seatbelt: %s%s", e.Path, e.Reason, from(e.Rule))
 }
 
+// Unwrap gives the error of the kind that every backend reports.
+func (e *PathError) Unwrap() error {
+	return &policy.BackendUnavailableError{Backend: "seatbelt", Needs: fmt.Sprintf("path %q", e.Path), Reason: e.Reason}
+}
+
 // UnsupportedError reports a policy that Seatbelt cannot express. It wraps the
 // policy.BackendUnavailableError of the same facts.
 type UnsupportedError struct {
@@ -59,6 +64,16 @@ func (e *TooLargeError) Error() string {
 // Hint says what to change.
 func (e *TooLargeError) Hint() string {
 	return "name directories instead of the many paths in them"
+}
+
+// Unwrap gives the error of the kind that every backend reports.
+func (e *TooLargeError) Unwrap() error {
+	return &policy.BackendUnavailableError{
+		Backend: "seatbelt",
+		Needs:   fmt.Sprintf("%s of %d bytes", e.What, e.Bytes),
+		Reason:  fmt.Sprintf("at most %d", e.Limit),
+		Remedy:  e.Hint(),
+	}
 }
 
 // RunError reports a value of a Run that no profile can hold. It is a mistake

@@ -36,8 +36,10 @@ func (a *app) policyRender() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "render [flags]",
 		Short: "Print the backend's arguments or profile for a policy",
-		Long: `Print what a policy becomes for a backend: the bubblewrap command line, on any
-system. A run makes the same mounts, but names their sources by descriptors.`,
+		Long: `Print what a policy becomes for a backend, on any system: the bubblewrap command
+line, or the profile for Seatbelt. A run makes the same mounts, but names their
+sources by descriptors; its profile is the same but for the parameters, which
+are its own private directories, and for the terminal that it inherits.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			l, err := a.load(&f)
@@ -55,8 +57,12 @@ system. A run makes the same mounts, but names their sources by descriptors.`,
 }
 
 func (a *app) render(e policy.Effective, backend platform.Backend) error {
-	if backend != platform.Bwrap && backend != platform.Auto {
-		return &usageError{err: fmt.Errorf("--backend %s: nothing to render; want bwrap", backend), verb: "sbx policy render"}
+	switch backend {
+	case platform.Bwrap, platform.Auto:
+	case platform.Seatbelt:
+		return a.renderSeatbelt(e)
+	default:
+		return &usageError{err: fmt.Errorf("--backend %s: nothing to render; want bwrap or seatbelt", backend), verb: "sbx policy render"}
 	}
 	layout, err := bwrap.NewLayout(e)
 	if err != nil {
