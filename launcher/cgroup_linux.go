@@ -64,16 +64,17 @@ func (g *cgroup) make(parent string, version int, controller string) {
 		}
 	}
 	sweepGroups(parent)
-	dir := fmt.Sprintf("%s/%s%d-%d", parent, groupPrefix, os.Getpid(), groupNumber.Add(1))
-	if os.Mkdir(dir, 0o755) != nil {
-		return
+	for range mostTries {
+		dir := fmt.Sprintf("%s/%s%d-%d", parent, groupPrefix, os.Getpid(), groupNumber.Add(1))
+		if os.Mkdir(dir, 0o755) != nil {
+			return
+		}
+		if held, err := lock(dir); err == nil {
+			g.dirs[controller] = groupDir{path: dir, version: version, lock: held}
+			return
+		}
+		_ = unix.Rmdir(dir) // another run was sweeping
 	}
-	held, err := lock(dir)
-	if err != nil {
-		_ = os.Remove(dir)
-		return
-	}
-	g.dirs[controller] = groupDir{path: dir, version: version, lock: held}
 }
 
 func (g *cgroup) drop(controller string) {

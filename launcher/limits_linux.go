@@ -47,7 +47,7 @@ func processCap(plan platform.Plan) int64 {
 	case plan.Backend == platform.Bwrap:
 		return n + 2
 	}
-	return n + tasksOfMachine() + 1024
+	return n + tasksOfMachine() + 256
 }
 
 // tasksOfMachine is the second number of the fourth field of /proc/loadavg.
@@ -134,8 +134,8 @@ func (b *bounds) watches() bool {
 
 // blame names the limit by which a command failed that sbx did not end: a
 // signal of the kernel's, also where a shell passed it on as its own status.
-func (b *bounds) blame(code int) Overrun {
-	switch {
+func (b *bounds) blame(r Result) Overrun {
+	switch code := r.ExitCode; {
 	case code == 0:
 		return Overrun{}
 	case code == 128+int(unix.SIGXCPU) && b.limits.CPU > 0:
@@ -143,7 +143,7 @@ func (b *bounds) blame(code int) Overrun {
 	case code == 128+int(unix.SIGXFSZ) && b.limits.FileSize > 0:
 		return Overrun{Limit: "file_size=" + size(b.limits.FileSize), Stopped: true}
 	}
-	return Overrun{Limit: b.group.overrun(b.limits)}
+	return Overrun{Limit: b.group.overrun(b.limits), Stopped: r.Signal == unix.SIGKILL}
 }
 
 // watchInterval is the time between two looks at a run. A look that takes

@@ -31,9 +31,8 @@ func reapAll() {
 	}
 }
 
-// patience is how many rounds of killing an ordinary tree never takes: it is
-// deeper than any that a shell makes.
-const patience = 32
+// patience is how many rounds of killing an ordinary tree takes at most.
+const patience = 4
 
 // freeze stops all that run below us. What is stopped starts nothing, so the
 // rounds get shorter until one finds nothing new.

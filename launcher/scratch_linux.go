@@ -26,7 +26,20 @@ func (s *scratch) tmp() string  { return s.dir + "/tmp" }
 
 // newScratch makes a directory below the user's own one in the system's
 // directory for temporary files, after sweeping that one.
-func newScratch() (*scratch, error) {
+func newScratch() (s *scratch, err error) {
+	for range mostTries {
+		if s, err = tryScratch(); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.EWOULDBLOCK) {
+			return s, err
+		}
+	}
+	return nil, err
+}
+
+// mostTries bounds how often other runs may sweep a directory away before
+// this one has locked it.
+const mostTries = 100
+
+func tryScratch() (*scratch, error) {
 	own, err := ownTemp()
 	if err != nil {
 		return nil, err
@@ -72,11 +85,28 @@ func lock(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		err = stillAt(dir, f)
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// stillAt fails with fs.ErrNotExist if f was removed since it was opened.
+func stillAt(p string, f *os.File) error {
+	opened, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Lstat(p)
+	if err == nil && !os.SameFile(opened, there) {
+		err = fs.ErrNotExist
+	}
+	return err
 }
 
 // sweep removes what killed runs left behind. Between making a directory and

@@ -43,7 +43,7 @@ func (s *sandbox) supervise(ctx context.Context, cmd Command, pidfd int) (Result
 	case !s.status.Exited && !s.ended.Signaled():
 		return Result{}, &SetupError{Step: "bwrap", Reason: "it ended without a status, and the command with it: " + manner(*s.ended)}
 	default:
-		result.Overrun = s.bounds.blame(result.ExitCode)
+		result.Overrun = s.bounds.blame(result)
 	}
 	s.terminal.giveBack(v.timedOut || result.Signal != 0)
 	return result, nil
@@ -126,7 +126,7 @@ func (s *sandbox) watch(ctx context.Context, cmd Command, pidfd int, ended <-cha
 		case <-look:
 			begun := time.Now()
 			if over := s.bounds.overrun(s); over.Any() && !v.timedOut {
-				over.Stopped, v.overrun = true, over
+				v.overrun = Overrun{Limit: over.Limit, Stopped: true}
 				s.killAll()
 				<-ended
 				return v
@@ -143,11 +143,15 @@ func (s *sandbox) watch(ctx context.Context, cmd Command, pidfd int, ended <-cha
 }
 
 // killAll ends everything: with bubblewrap the kernel ends the namespace.
+// Without, whoever reaps does the rest, once nothing can fork any more.
 func (s *sandbox) killAll() {
-	kill(s.pidfd, unix.SIGKILL)
 	if s.direct {
 		s.bounds.group.kill()
 	}
+	if s.reaps {
+		freeze()
+	}
+	kill(s.pidfd, unix.SIGKILL)
 }
 
 func timer(d time.Duration) <-chan time.Time {

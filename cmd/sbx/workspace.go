@@ -194,6 +194,6 @@ func (a *app) startingPlace(e policy.Effective) string {
 	if root := e.Places.Workspace; root != "" && e.CanRead(root) {
 		return root
 	}
-	a.ui.hint("the command starts in its private home; --ro . would show it the current directory")
+	a.ui.note("hint: the command starts in its private home; --ro . would show it the current directory")
 	return launcher.Home(e)
 }
