@@ -14,6 +14,7 @@ type Flags struct {
 	RO, RW  []string // --ro PATH, --rw PATH: added to what the file grants
 	Deny    []string // --deny PATTERN: added
 	System  string   // --system: replaces the file's
+	Protect string   // --protect: replaces the file's
 	Presets []string // --preset NAME: added
 	Net     []string // --net: "on", "off", or hosts; replaces the file's
 	Env     []string // --env NAME[=VALUE]: added
@@ -49,6 +50,9 @@ func (f Flags) written() []string {
 	}
 	if f.System != "" {
 		all = append(all, flagText("--system", f.System))
+	}
+	if f.Protect != "" {
+		all = append(all, flagText("--protect", f.Protect))
 	}
 	return all
 }

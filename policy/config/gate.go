@@ -1,7 +1,5 @@
 package config
 
-import "fmt"
-
 // unavailable refuses keys that no part of sbx enforces yet. Dropping a row
 // is all that it takes to let one in.
 func unavailable(file string, c *Config) error {
@@ -14,9 +12,6 @@ func unavailable(file string, c *Config) error {
 		rows = append(rows, row{s.UnixSockets.Pos, "unix_sockets"})
 		if s.Dynamic.V {
 			rows = append(rows, row{s.Dynamic.Pos, "dynamic: true"})
-		}
-		if s.Protect.V == ProtectStrict {
-			rows = append(rows, row{s.Protect.Pos, fmt.Sprintf("protect: %v", ProtectStrict)})
 		}
 	}
 	for _, r := range rows {

@@ -30,6 +30,7 @@ func (b *builder) file(src *Source, c *Config) {
 	b.system = s.System.V
 	b.limits = s.Limits.Limits
 	b.requireOS = s.RequireOS.Or(true)
+	b.protect = policy.Protect(s.Protect.V)
 	b.fileNetwork(src, s.Network)
 }
 
@@ -169,6 +170,13 @@ func (b *builder) flags(f Flags) {
 			b.flagFault(didYouMean(f.System, systemNames), "--%v", err)
 		}
 		b.system = system
+	}
+	if f.Protect != "" {
+		protect, ok := policy.ParseProtect(f.Protect)
+		if !ok {
+			b.flagFault(didYouMean(f.Protect, protectNames[:]), "--protect: want existing or strict, got %s", quote(f.Protect))
+		}
+		b.protect = protect
 	}
 	if len(f.Net) > 0 {
 		b.later = nil // the flag replaces what the file asked for
