@@ -42,58 +42,49 @@ allowed, 1 if anything is not, 2 if there is no answer.`,
 
 func (a *app) checkPaths(name string, op policy.Access) *cobra.Command {
 	var f policyFlags
+	var sandboxPath bool
 	cmd := &cobra.Command{
 		Use:   name + " [flags] PATH...",
-		Short: "Would a command be allowed to " + name + " these paths of the host?",
+		Short: "Would a command be allowed to " + name + " these paths?",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, err := a.load(&f)
 			if err != nil {
 				return err
 			}
-			e := l.effective
 			verdicts := make([]verdict, len(args))
 			for i, arg := range args {
-				if verdicts[i], err = judge(e, op, arg); err != nil {
-					return err
-				}
+				verdicts[i] = judge(l, op, arg, sandboxPath)
 			}
 			return a.answer(verdicts)
 		},
 	}
 	f.register(cmd)
+	cmd.Flags().BoolVar(&sandboxPath, "sandbox-path", false, "PATH is a path of the sandbox, such as docs/intro.md or /src, not of the host")
 	a.jsonFlag(cmd)
 	return cmd
 }
 
-// judge answers for one path as the command line gave it.
-func judge(e policy.Effective, op policy.Access, arg string) (verdict, error) {
-	p := arg
-	if !strings.HasPrefix(p, "/") {
-		p = e.Places.Cwd + "/" + p
+// judge answers for one path as the command line gave it: a path of the host,
+// or with sandboxPath one of the sandbox.
+func judge(l loaded, op policy.Access, arg string, sandboxPath bool) verdict {
+	var x policy.Explanation
+	switch {
+	case sandboxPath:
+		x = l.sandbox.Explain(op, arg)
+	case strings.HasPrefix(arg, "/"):
+		x = l.effective.Explain(op, arg)
+	default:
+		x = l.effective.Explain(op, l.effective.Places.Cwd+"/"+arg)
 	}
-	v := verdict{Operation: op.String(), Path: arg}
-	r, d, err := e.Look(op, p)
-	if err != nil {
-		return v, &usageError{err: fmt.Errorf("%s: %w", arg, err), verb: "sbx check"}
+	v := verdict{
+		Operation: op.String(), Path: arg, Resolved: x.Resolved, Allowed: x.Allowed,
+		Reason: x.Reason, Rule: x.Entry.Rule.String(), AllowWith: x.AllowWith,
 	}
-	v.Resolved, v.Allowed, v.Reason = r.Path, d.Allowed, d.Reason
-	v.Rule = d.Entry.Rule.String()
-	v.AllowWith = e.AllowWith(op, r, d)
-	if d.Allowed {
-		v.Note = toolNote(e, r.Path)
+	if x.Tools != nil {
+		v.Note = "sbx read and write refuse it: " + strings.ReplaceAll(x.Tools.Error(), "\n", " ")
 	}
-	return v, nil
-}
-
-// toolNote says where the built-in tools would still refuse: suffixes are not
-// a matter of the kernel.
-func toolNote(e policy.Effective, p string) string {
-	m, ok := e.MountOf(p)
-	if ok && !m.AllowsSuffix(p) {
-		return "sbx read and write would refuse it: suffix not among " + strings.Join(m.Suffixes, ", ")
-	}
-	return ""
+	return v
 }
 
 func (a *app) checkConnect() *cobra.Command {

@@ -6,6 +6,7 @@ import (
 	"github.com/sbx-run/sbx/launcher"
 	"github.com/sbx-run/sbx/policy"
 	"github.com/sbx-run/sbx/policy/config"
+	"github.com/sbx-run/sbx/policy/files"
 )
 
 // Exit codes. run passes the command's own status through, 128+n after signal
@@ -27,9 +28,7 @@ var errAnswerNo = errors.New("no")
 // exitCode is the one place that maps an error to an exit code.
 func exitCode(verb string, err error) int {
 	if verb != "run" {
-		var unavailable *policy.BackendUnavailableError
-		switch {
-		case errors.Is(err, errAnswerNo), errors.As(err, &unavailable):
+		if refused(err) {
 			return exitNo
 		}
 		return exitNoAnswer
@@ -44,11 +43,29 @@ func exitCode(verb string, err error) int {
 	return exitFailed
 }
 
+// refused reports whether an error is the answer no: the policy, the file or
+// this machine does not allow what was asked.
+func refused(err error) bool {
+	return errors.Is(err, errAnswerNo) || is[*policy.BackendUnavailableError](err) ||
+		is[*policy.PathNotInSandboxError](err) || is[*policy.PathNotWritableError](err) ||
+		is[*policy.SuffixNotAllowedError](err) || is[*policy.FileTooLargeError](err) ||
+		is[*files.NotFoundError](err) || is[*files.WrongTypeError](err) || is[*files.NotTextError](err) ||
+		is[*files.ChangedError](err) || is[*files.IOError](err)
+}
+
 // errorKind names an error for programs. The names are part of the contract.
 func errorKind(err error) string {
 	switch {
 	case is[*usageError](err):
 		return "usage"
+	case is[*policy.InvalidPathError](err):
+		return "invalid_path"
+	case is[*files.NotFoundError](err):
+		return "not_found"
+	case is[*files.WrongTypeError](err), is[*files.NotTextError](err):
+		return "wrong_type"
+	case is[*files.ChangedError](err), is[*files.IOError](err):
+		return "io"
 	case is[*policy.PathNotInSandboxError](err):
 		return "path_not_in_sandbox"
 	case is[*policy.PathNotWritableError](err):

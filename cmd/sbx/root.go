@@ -66,7 +66,7 @@ func (a *app) verbs(args []string) []*cobra.Command {
 		return []*cobra.Command{a.runCommand()}
 	}
 	return []*cobra.Command{
-		a.runCommand(), a.checkCommand(), a.policyCommand(), a.initCommand(), a.trustCommand(), a.sessionCommand(), a.workspaceCommand(),
+		a.runCommand(), a.checkCommand(), a.policyCommand(), a.readCommand(), a.writeCommand(), a.listCommand(), a.initCommand(), a.trustCommand(), a.sessionCommand(), a.workspaceCommand(),
 		a.doctorCommand(), a.versionCommand(),
 	}
 }
