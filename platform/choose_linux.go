@@ -98,6 +98,9 @@ func planBuiltin(e policy.Effective, abi int) (Plan, error) {
 	if err != nil || !e.RequireOS {
 		return plan, err
 	}
+	if err := refuseStrict(e, Builtin); err != nil {
+		return Plan{}, err
+	}
 	if len(inexpressible) > 0 {
 		return Plan{}, &policy.BackendUnavailableError{Backend: string(Builtin), Needs: strings.Join(inexpressible, "; "), Remedy: "make bubblewrap work (sbx doctor), or drop these rules"}
 	}

@@ -79,8 +79,8 @@ func losses(plan Plan, gaps []landlock.Gap) map[string]string {
 	lost := map[string]string{}
 	switch plan.Backend {
 	case Bwrap:
-		if len(plan.Layout.Absent) > 0 {
-			lost[GuaranteeProtected] = absentDetail(plan)
+		if detail := exposureDetail(plan); detail != "" {
+			lost[GuaranteeProtected] = detail
 		}
 		if !plan.Landlock.Files || hasGap(gaps, landlock.GapFiles) {
 			lost[GuaranteeLateMounts] = "a file system that the host mounts below a read-only grant during the run is writable; Landlock (Linux 5.13) closes this"
@@ -96,14 +96,6 @@ func losses(plan Plan, gaps []landlock.Gap) map[string]string {
 		}
 	}
 	return lost
-}
-
-func absentDetail(plan Plan) string {
-	paths := make([]string, len(plan.Layout.Absent))
-	for i, e := range plan.Layout.Absent {
-		paths[i] = e.Path
-	}
-	return "absent, so the command could create them: " + strings.Join(paths, ", ")
 }
 
 // builtinLosses is the price of doing without namespaces.

@@ -28,6 +28,8 @@ func (s Sandbox) Meet(callee Sandbox) Sandbox {
 	})
 	met.spec.RequireOS = s.spec.RequireOS || callee.spec.RequireOS
 	met.spec.Dynamic = s.spec.Dynamic && callee.spec.Dynamic
+	met.spec.Protect = max(s.spec.Protect, callee.spec.Protect)
+	met.spec.Guarded = slices.Concat(s.spec.Guarded, callee.spec.Guarded)
 	met.spec.Places.Own = slices.Concat(s.spec.Places.Own, callee.spec.Places.Own)
 	return met.withModes()
 }

@@ -57,7 +57,9 @@ func (b *builder) fileMount(src *Source, s *Sandbox, m Mount) {
 		b.rootFault(o, nil, "a program's root is its directory or lies below it; paths can name places elsewhere", "root %s lies outside the program's directory", show(m.Root.V))
 		return
 	}
-	if !inside {
+	// Granting a protected name opens what other tools execute by themselves.
+	named := m.access(s) == policy.ReadAndWrite && inside && policy.NamesProtected(strings.TrimPrefix(r.Path, src.grants()+"/"))
+	if !inside || named {
 		b.outside = append(b.outside, Need{Pos: m.Root.Pos, What: text})
 	}
 	mount := policy.Mount{
