@@ -30,6 +30,11 @@ type Command struct {
 	// it. Only for programs without children of their own: all are killed.
 	Reap bool
 
+	// State is sbx's state directory, where a strict run keeps records of its
+	// placeholders. Empty is $XDG_STATE_HOME/sbx or .local/state/sbx in the
+	// home.
+	State string
+
 	// Signals are forwarded to the command as they arrive; nil for none.
 	Signals <-chan os.Signal
 
@@ -48,6 +53,10 @@ type Result struct {
 	Overrun  Overrun        // the limit that the command ran into; the zero value is none
 	Gaps     []string       // limits that the kernel does not keep here, and what does
 	Duration time.Duration  // from the start of the backend to the end
+
+	// Made lists files made or changed during the run that some tool acts on
+	// by itself.
+	Made []policy.Trigger
 }
 
 // Overrun is a limit that a command ran into.

@@ -22,7 +22,11 @@ func Run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	// were that thread to end before us, the kernel would kill the sandbox.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	return run(ctx, plan, cmd)
+	result, err := run(ctx, plan, cmd)
+	if err == nil {
+		result.Made = madeBy(plan.Effective)
+	}
+	return result, err
 }
 
 func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
@@ -36,6 +40,11 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 		return Result{}, err
 	}
 	defer kept.release()
+	standIns, err := holdPlaceholders(plan.Layout.Placeholders, stateDirectory(plan, cmd))
+	if err != nil {
+		return Result{}, err
+	}
+	defer standIns.release()
 	sandbox, orders, err := start(plan, cmd)
 	if err != nil {
 		return Result{}, err
