@@ -4,6 +4,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/sbx-run/sbx/policy"
 )
 
 // Command is what to run. The zero value of a field means its default.
