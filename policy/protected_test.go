@@ -193,7 +193,7 @@ func TestMade(t *testing.T) {
 	require.NoError(t, replaceLink(root+"/.idea", "elsewhere"))
 	require.NoError(t, os.WriteFile(root+"/.mcp.json", []byte("{...}"), 0o644))
 	made := e.Made()
-	assert.Equal(t, []string{".claude", ".envrc", ".git/commondir", ".idea", ".mcp.json", "new/deep/.git", "sbx.yaml", "secret"}, paths(made, root))
+	assert.Equal(t, []string{".claude", ".envrc", ".git/commondir", ".idea", ".mcp.json", ".vscode", "new/deep/.git", "sbx.yaml", "secret"}, paths(made, root))
 	for _, m := range made {
 		name := strings.TrimPrefix(m.Path, root+"/")
 		assert.Equal(t, name == ".idea" || name == ".mcp.json", m.Changed, name)

@@ -163,8 +163,7 @@ func (e Effective) placeholder(t Trigger) (Placeholder, bool) {
 }
 
 // Made returns the triggers that exist now and did not when e was expanded,
-// and those that were changed meanwhile. It looks at the host again. An empty
-// directory triggers nothing and is not among them.
+// and those that were changed meanwhile. It looks at the host again.
 func (e Effective) Made() []Trigger {
 	if e.watch == nil {
 		return nil
@@ -174,7 +173,7 @@ func (e Effective) Made() []Trigger {
 	for _, t := range now.seen {
 		was, is := e.watch.before[t.Path], now.state[t.Path]
 		switch {
-		case is == nil, was != nil && unchanged(was, is), is.IsDir() && isEmptyDir(t.Path), !e.reaches(t.Path):
+		case is == nil, was != nil && unchanged(was, is), !e.reaches(t.Path):
 			continue
 		}
 		t.Changed = was != nil
@@ -188,16 +187,6 @@ func (e Effective) Made() []Trigger {
 
 func unchanged(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
-}
-
-func isEmptyDir(p string) bool {
-	f, err := os.Open(p)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	names, _ := f.Readdirnames(1)
-	return len(names) == 0
 }
 
 // sorted orders triggers by path, each once.
