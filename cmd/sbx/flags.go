@@ -24,6 +24,7 @@ type policyFlags struct {
 	ro, rw     []string
 	deny       []string
 	system     string
+	protect    string
 	presets    []string
 	net        []string
 	env        []string
@@ -46,6 +47,7 @@ func (f *policyFlags) register(cmd *cobra.Command) {
 	s.StringArrayVar(&f.rw, "rw", nil, "let the command read and write `PATH` (repeatable)")
 	s.StringArrayVar(&f.deny, "deny", nil, "hide what matches `PATTERN`, whatever else grants it (repeatable)")
 	s.StringVar(&f.system, "system", "", "system base: minimal, host or none")
+	s.StringVar(&f.protect, "protect", "", "files that tools run by themselves: existing (read-only) or strict (not made either)")
 	s.StringArrayVar(&f.presets, "preset", nil, "grant what a tool chain needs: go, git, node, python, rust (repeatable)")
 	s.StringArrayVar(&f.net, "net", nil, "leave the network on; --net=off, --net=HOST[:PORT] (repeatable)")
 	s.Lookup("net").NoOptDefVal = "on"
@@ -66,6 +68,7 @@ func complete(cmd *cobra.Command) {
 	}
 	for name, f := range map[string]cobra.CompletionFunc{
 		"system": fixed("minimal", "host", "none"),
+		"protect": fixed("existing", "strict"),
 		"preset": fixed("go", "git", "node", "python", "rust"),
 	} {
 		if err := cmd.RegisterFlagCompletionFunc(name, f); err != nil {
@@ -78,7 +81,7 @@ func (f *policyFlags) flags() config.Flags {
 	flags := config.Flags{
 		Config: f.config, Worker: f.worker,
 		RO: f.ro, RW: f.rw, Deny: f.deny,
-		System: f.system, Presets: f.presets, Net: f.net, Env: f.env, Limits: f.limits,
+		System: f.system, Protect: f.protect, Presets: f.presets, Net: f.net, Env: f.env, Limits: f.limits,
 		Derive: config.Derive{
 			Restrict: f.restrict,
 			Readonly: f.given("readonly", f.readonly),

@@ -71,6 +71,9 @@ func (a *app) run(f runFlags, args []string) error {
 	if f.policy.set.Changed("shell") {
 		args = []string{"/bin/sh", "-c", f.shell}
 	}
+	if !f.dryRun {
+		reclaim()
+	}
 	plan, err := a.plan(f)
 	if err != nil {
 		return err
@@ -84,6 +87,7 @@ func (a *app) run(f runFlags, args []string) error {
 		Dir:     dir,
 		Env:     launcher.Environment(plan.Effective, os.Environ(), dir),
 		Timeout: plan.Effective.Limits.Timeout,
+		State:   stateDirectory(plan.Effective.Places.Home),
 	}
 	switch {
 	case f.dryRun:
@@ -193,6 +197,7 @@ func (a *app) runAttached(plan platform.Plan, cmd launcher.Command) error {
 	case result.Overrun.Any():
 		a.ui.line(result.Overrun.String())
 	}
+	a.reportMade(plan, result)
 	for _, gap := range result.Gaps {
 		a.ui.note("%s", gap)
 	}

@@ -60,7 +60,7 @@ func (a *app) runCaptured(plan platform.Plan, cmd launcher.Command) error {
 		StdoutTruncated: got.Stdout.Truncated(), StderrTruncated: got.Stderr.Truncated(),
 		DurationMS: got.Duration.Milliseconds(),
 		Backend:    got.Backend, Guarantees: orEmpty(got.Guarantees),
-		Notes: orEmpty(got.Notes), Denials: []denial{},
+		Notes: append(orEmpty(got.Notes), madeNotes(got.Made, plan.Effective.Places.Cwd)...), Denials: []denial{},
 	})
 	a.code = got.ExitCode
 	return nil
