@@ -123,6 +123,9 @@ func discover(dir, name string, kind Kind, host Host) (*Source, error) {
 	if err != nil {
 		return nil, readError(s.Name, err)
 	}
+	if before.IsDir() {
+		return nil, nil // grants nothing; a strict run holds the name by one
+	}
 	if !before.Mode().IsRegular() {
 		return nil, &policy.ConfigError{File: s.Name, Message: "not a regular file", Fix: "name it with --config if you mean it"}
 	}
