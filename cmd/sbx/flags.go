@@ -34,8 +34,9 @@ type policyFlags struct {
 	allowRead  []string
 	allowWrite []string
 	inherit    bool
-	session    string // run and workspace only
-	starts     bool   // a command will be started, not only asked about
+	session    string   // run and workspace only
+	attach     []string // run only
+	starts     bool     // a command will be started, not only asked about
 }
 
 func (f *policyFlags) register(cmd *cobra.Command) {
@@ -67,9 +68,9 @@ func complete(cmd *cobra.Command) {
 		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	}
 	for name, f := range map[string]cobra.CompletionFunc{
-		"system": fixed("minimal", "host", "none"),
+		"system":  fixed("minimal", "host", "none"),
 		"protect": fixed("existing", "strict"),
-		"preset": fixed("go", "git", "node", "python", "rust"),
+		"preset":  fixed("go", "git", "node", "python", "rust"),
 	} {
 		if err := cmd.RegisterFlagCompletionFunc(name, f); err != nil {
 			panic(err) // a flag of this name was registered above
