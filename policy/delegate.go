@@ -24,7 +24,7 @@ func (s Sandbox) Meet(callee Sandbox) Sandbox {
 	met.spec.Network = s.spec.Network.Meet(callee.spec.Network)
 	met.spec.Limits = s.spec.Limits.Meet(callee.spec.Limits)
 	met.spec.Env.Pass = slices.DeleteFunc(slices.Clone(callee.spec.Env.Pass), func(name string) bool {
-		return !slices.Contains(s.spec.Env.Pass, name)
+		return !slices.Contains(s.spec.Env.Pass, name) && !slices.Contains(s.spec.Env.Pass, anyName)
 	})
 	met.spec.RequireOS = s.spec.RequireOS || callee.spec.RequireOS
 	met.spec.Dynamic = s.spec.Dynamic && callee.spec.Dynamic
@@ -36,10 +36,11 @@ func (s Sandbox) Meet(callee Sandbox) Sandbox {
 
 // meetPlaces joins what two sandboxes have at one place, the caller's first.
 // A place that either hides is hidden, and a file of the host is labelled by
-// whoever has less to say about it: the system base, then what is protected.
+// whoever has less to say about it: the system base, then what is protected,
+// then the one with less access, which is the callee's if both have the same.
 func meetPlaces(at []Entry) Entry {
 	e, other := at[0], at[1]
-	if rank(other.Kind) < rank(e.Kind) {
+	if less := rank(other.Kind) - rank(e.Kind); less < 0 || less == 0 && e.Access.Has(other.Access) {
 		e, other = other, e
 	}
 	e.Access = e.Access.Meet(other.Access)

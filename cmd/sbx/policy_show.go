@@ -29,6 +29,7 @@ type shown struct {
 	Limits      map[string]any `json:"limits"`
 	RequireOS   bool           `json:"require_os_sandbox"`
 	Derivation  *derivation    `json:"derivation,omitempty"` // with a worker
+	Outer       *shownBounds   `json:"outer,omitempty"`      // inside a sandbox: what confines it already
 }
 
 type shownNetwork struct {
@@ -68,6 +69,9 @@ func (a *app) policyShow() *cobra.Command {
 				a.drawDerivation(l.Loaded)
 			}
 			a.drawPolicy(e)
+			if l.outer != nil {
+				a.drawOuter(l.outer.Effective())
+			}
 			return nil
 		},
 	}
@@ -87,6 +91,10 @@ func show(l loaded, e policy.Effective) shown {
 	}
 	if l.Worker != nil {
 		s.Worker = l.Worker.Name
+	}
+	if l.outer != nil {
+		b := bounds(l.outer.Effective())
+		s.Outer = &b
 	}
 	for _, m := range e.Mounts {
 		s.Mounts = append(s.Mounts, shownMount{
@@ -122,7 +130,7 @@ func hostRules(rules []policy.HostRule) []string {
 // variableNames lists what the command's environment would hold; values may
 // be private.
 func variableNames(e policy.Effective) []string {
-	names := append([]string{}, e.Env.Pass...)
+	names := append([]string{outerVariable}, e.Env.Pass...)
 	for _, v := range launcher.Environment(e, nil, "/") {
 		name, _, _ := strings.Cut(v, "=")
 		names = append(names, name)

@@ -55,6 +55,7 @@ executed; 127 if it is not found in the sandbox.`,
 	f.policy.register(cmd)
 	s := cmd.Flags()
 	f.policy.registerSession(s)
+	f.policy.registerAttach(s)
 	s.StringVarP(&f.shell, "shell", "c", "", "run the `STRING` with /bin/sh -c")
 	s.StringVar(&f.backend, "backend", "auto", "how to enforce: auto, bwrap or builtin")
 	s.StringVar(&f.cwd, "cwd", "", "start the command in `DIR`, which must be visible")
@@ -85,7 +86,7 @@ func (a *app) run(f runFlags, args []string) error {
 	cmd := launcher.Command{
 		Argv:    args,
 		Dir:     dir,
-		Env:     launcher.Environment(plan.Effective, os.Environ(), dir),
+		Env:     withOuter(launcher.Environment(plan.Effective, os.Environ(), dir), plan),
 		Timeout: plan.Effective.Limits.Timeout,
 		State:   stateDirectory(plan.Effective.Places.Home),
 	}

@@ -19,6 +19,8 @@ type Host struct {
 	// MakeWorkspace lets Load create the workspace's root where it is missing.
 	MakeWorkspace bool
 
+	caller *policy.Sandbox // what bounds the result; set by Call
+
 	// Approved returns the content of the file at the canonical path that the
 	// user approved last, to say what has changed. nil knows none.
 	Approved func(path string) (content []byte, ok bool)
