@@ -123,7 +123,7 @@ func discover(dir, name string, kind Kind, host Host) (*Source, error) {
 	if err != nil {
 		return nil, readError(s.Name, err)
 	}
-	if before.IsDir() {
+	if names, err := os.ReadDir(p); before.IsDir() && err == nil && len(names) == 0 {
 		return nil, nil // grants nothing; a strict run holds the name by one
 	}
 	if !before.Mode().IsRegular() {

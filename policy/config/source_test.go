@@ -95,7 +95,7 @@ func TestFilesThatAreNotRead(t *testing.T) {
 		want  string
 	}{
 		"discovered link":      {link: true, want: "sbx.yaml: not a regular file"},
-		"discovered directory": {files: map[string]string{"sbx.yaml/": ""}, want: "sbx.yaml: not a regular file"},
+		"discovered directory": {files: map[string]string{"sbx.yaml/x": ""}, want: "sbx.yaml: not a regular file"},
 		"named, missing":       {flags: config.Flags{Config: "nope.yaml"}, want: "nope.yaml: cannot read the configuration: no such file or directory"},
 		"named, directory":     {files: map[string]string{"d/": ""}, flags: config.Flags{Config: "d"}, want: "d: cannot read the configuration: is a directory"},
 		"SBX_CONFIG, missing":  {env: map[string]string{"SBX_CONFIG": "/nope/x"}, want: "/nope/x: cannot read the configuration: no such file or directory"},
