@@ -126,7 +126,7 @@ func (t *terminal) giveBack(killed bool) {
 		return
 	}
 	if group := t.foreground(); group != t.ours {
-		if group > 0 && unix.Kill(-group, 0) != unix.ESRCH {
+		if group > 0 && group != t.group && unix.Kill(-group, 0) != unix.ESRCH {
 			return // somebody else's by now
 		}
 		t.set(t.ours)
