@@ -94,25 +94,3 @@ func openGrant(p string) (int, error) {
 	}
 	return nofollow.Open(p)
 }
-
-// relocate points the command to the scratch directory wherever it would have
-// found its private home or /tmp.
-func relocate(plan platform.Plan, cmd Command, place *scratch) Command {
-	home := Home(plan.Effective)
-	env := make([]string, len(cmd.Env))
-	for i, v := range cmd.Env {
-		name, value, _ := strings.Cut(v, "=")
-		switch {
-		case value == "/tmp" && name == "TMPDIR":
-			v = name + "=" + place.tmp()
-		case value == home && (name == "HOME" || name == "PWD"):
-			v = name + "=" + place.home()
-		}
-		env[i] = v
-	}
-	cmd.Env = env
-	if cmd.Dir == home {
-		cmd.Dir = place.home()
-	}
-	return cmd
-}

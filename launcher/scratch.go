@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package launcher
 
 import (
@@ -9,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sbx-run/sbx/platform"
 )
 
 // scratch is the directory of one run that stands for the private home and
@@ -147,4 +151,26 @@ func openUp(dir string) {
 		}
 		return nil
 	})
+}
+
+// relocate points the command to the scratch directory wherever it would have
+// found its private home or /tmp.
+func relocate(plan platform.Plan, cmd Command, place *scratch) Command {
+	home := Home(plan.Effective)
+	env := make([]string, len(cmd.Env))
+	for i, v := range cmd.Env {
+		name, value, _ := strings.Cut(v, "=")
+		switch {
+		case value == "/tmp" && name == "TMPDIR":
+			v = name + "=" + place.tmp()
+		case value == home && (name == "HOME" || name == "PWD"):
+			v = name + "=" + place.home()
+		}
+		env[i] = v
+	}
+	cmd.Env = env
+	if cmd.Dir == home {
+		cmd.Dir = place.home()
+	}
+	return cmd
 }
