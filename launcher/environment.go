@@ -60,10 +60,10 @@ func Environment(e policy.Effective, host []string, dir string) []string {
 }
 
 // passesPolicy applies the policy's own list. A pattern never passes a name
-// that looks like a secret; the exact name does. Loader variables run code
-// in every program, so only a value that the policy sets itself gets in.
+// that looks like a secret; the exact name does. Loader variables are refused
+// where a policy is read; here they do not pass a wider pattern either.
 func passesPolicy(list []string, name string) bool {
-	if isLoader(name) {
+	if policy.LoaderVariable(name) {
 		return false
 	}
 	return slices.Contains(list, name) || !looksSecret(name) && passes(list, name)
@@ -74,12 +74,6 @@ func passes(list []string, name string) bool {
 		ok, err := path.Match(pattern, name)
 		return ok && err == nil
 	})
-}
-
-func isLoader(name string) bool {
-	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") ||
-		slices.Contains([]string{"GCONV_PATH", "GETCONF_DIR", "HOSTALIASES", "LOCPATH", "MALLOC_TRACE",
-			"NIS_PATH", "NLSPATH", "RESOLV_HOST_CONF", "RES_OPTIONS", "TZDIR", "GLIBC_TUNABLES"}, name)
 }
 
 var secretWords = []string{"TOKEN", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL", "APIKEY", "API_KEY",

@@ -125,6 +125,9 @@ func checkEnvPattern(s string) *mismatch {
 	if name, _, ok := strings.Cut(s, "="); ok && checkEnvName(name) == nil {
 		return &mismatch{quote(s) + " gives a value", "values stand under env.set"}
 	}
+	if policy.LoaderVariable(s) {
+		return &mismatch{quote(s) + " steers the loader of every program and is never passed on", "leave it out, or give it a value of its own"}
+	}
 	if strings.HasPrefix(s, "*") {
 		bare = "_" + bare
 	}
