@@ -64,8 +64,10 @@ func (f *policyFlags) resolve() (l loaded, err error) {
 	if l.sandbox, err = attached(l.sandbox, l.caller(), l.Attachments, f.attach); err != nil {
 		return l, err
 	}
-	if l.sandbox, err = l.sandbox.Expand(); err != nil {
-		return l, err
+	if !l.unconfined() {
+		if l.sandbox, err = l.sandbox.Expand(); err != nil {
+			return l, err
+		}
 	}
 	l.effective = l.sandbox.Effective()
 	return l, nil

@@ -83,7 +83,7 @@ func (a *app) workspaceAllow(f *policyFlags) *cobra.Command {
 // cause drops what a message says in its own words.
 func cause(err error) string {
 	text := err.Error()
-	return text[strings.LastIndex(text, ": ")+1:]
+	return strings.TrimSpace(text[strings.LastIndex(text, ":")+1:])
 }
 
 // changeSession applies one change and prints what is then in force.

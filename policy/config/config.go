@@ -90,8 +90,8 @@ type Limits struct {
 	policy.Limits
 }
 
-// UnixSockets is the list of sockets of the host that a command may connect
-// to. Private, the default, is none.
+// UnixSockets says which unix sockets a command may use: its own, if the key
+// is given at all, and those of the host that Paths lists.
 type UnixSockets struct {
 	Pos
 	Paths []Value[string]

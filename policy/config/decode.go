@@ -160,7 +160,7 @@ func (d *decoder) presets(n *node) []Value[string] {
 	return values
 }
 
-// sockets reads a list of paths, or the word private for none.
+// sockets reads a list of paths, or the word private for the command's own.
 func (d *decoder) sockets(n *node) UnixSockets {
 	u := UnixSockets{Pos: n.Pos}
 	if n.shape == scalar && n.text == "private" && d.plain(n, "unix_sockets") {

@@ -9,7 +9,6 @@ func unavailable(file string, c *Config) error {
 	}
 	var rows []row
 	if s := c.Sandbox; s != nil {
-		rows = append(rows, row{s.UnixSockets.Pos, "unix_sockets"})
 		if s.Dynamic.V {
 			rows = append(rows, row{s.Dynamic.Pos, "dynamic: true"})
 		}

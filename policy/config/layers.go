@@ -32,6 +32,22 @@ func (b *builder) file(src *Source, c *Config) {
 	b.requireOS = s.RequireOS.Or(true)
 	b.protect = policy.Protect(s.Protect.V)
 	b.fileNetwork(src, s.Network)
+	b.fileSockets(src, s.UnixSockets)
+}
+
+// fileSockets resolves the sockets of the host that a file grants.
+func (b *builder) fileSockets(src *Source, u UnixSockets) {
+	if !u.Given() {
+		return
+	}
+	b.sockets = policy.Sockets{Own: true, Rule: policy.Rule{File: src.Name, Line: u.Line, Text: "unix_sockets"}}
+	for _, v := range u.Paths {
+		o := origin{file: src.Name, at: v.Pos, text: "unix_sockets: " + show(v.V), dir: src.dir, missing: "start what serves it first"}
+		r, ok := b.resolveSocket(o, v.V)
+		if ok {
+			b.sockets.Paths = append(b.sockets.Paths, r.Path)
+		}
+	}
 }
 
 // fileMount adds one entry of paths, or the root.

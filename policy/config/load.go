@@ -220,6 +220,7 @@ type builder struct {
 	env        environ
 	limits     policy.Limits
 	requireOS  bool
+	sockets    policy.Sockets
 	protect    policy.Protect
 	callee     *Callee
 	space      *WorkspaceInForce // nil where no workspace counts
@@ -281,7 +282,7 @@ func (b *builder) build(flags Flags, src, worker *Source, c *Config) (Loaded, er
 	loaded := Loaded{Derive: flags.Derive, Warnings: b.warnings, later: b.later}
 	spec := policy.Spec{
 		Form: b.form, Mounts: b.mounts, Denies: b.denies, Links: b.links, Guarded: b.guarded(src, worker), Base: base, Places: b.host.Places,
-		Network: b.network, Env: b.env.env, Limits: b.limits, RequireOS: b.requireOS, Protect: b.protect,
+		Network: b.network, Env: b.env.env, Limits: b.limits, RequireOS: b.requireOS, Sockets: b.sockets, Protect: b.protect,
 	}
 	for _, s := range []*Source{src, worker} {
 		if s != nil {

@@ -28,6 +28,25 @@ func (o origin) rule() policy.Rule {
 
 // resolve turns a root as written into a place of the host.
 func (b *builder) resolve(o origin, written string, optional bool) (policy.Resolution, bool) {
+	r, ok := b.resolvePlace(o, written, optional)
+	if ok && r.Type == policy.TypeSocket {
+		b.rootFault(o, nil, "list it under unix_sockets", "%s is a socket: sockets of the host are not granted as paths", show(written))
+		return r, false
+	}
+	return r, ok
+}
+
+// resolveSocket is resolve for a unix socket of the host.
+func (b *builder) resolveSocket(o origin, written string) (policy.Resolution, bool) {
+	r, ok := b.resolvePlace(o, written, false)
+	if ok && r.Type != policy.TypeSocket {
+		b.rootFault(o, nil, "", "%s is not a unix socket", show(written))
+		return r, false
+	}
+	return r, ok
+}
+
+func (b *builder) resolvePlace(o origin, written string, optional bool) (policy.Resolution, bool) {
 	expanded, m := expandHome(written, b.host.Places.Home)
 	switch {
 	case m != nil:
@@ -50,8 +69,6 @@ func (b *builder) resolve(o origin, written string, optional bool) (policy.Resol
 		b.rootFault(o, nil, cmp.Or(nearPath(written, r.Path), o.missing), "%s does not exist", show(written))
 	case r.Type == policy.TypeUnknown:
 		b.rootFault(o, nil, "", "%s: permission denied", show(written))
-	case r.Type == policy.TypeSocket:
-		b.rootFault(o, nil, "", "%s is a socket: sockets of the host are not granted as paths", show(written))
 	case policy.Contains("/proc", r.Path):
 		b.rootFault(o, nil, "remove it: the command has a /proc of its own", "%s belongs to the sandbox", show(written))
 	default:

@@ -62,7 +62,7 @@ func (c *Config) needs() []Need {
 	add(s.System.Pos, s.System.V == policy.HostSystem, "system: host")
 	add(s.RequireOS.Pos, !s.RequireOS.V, "require_os_sandbox: false")
 	add(s.Dynamic.Pos, s.Dynamic.V, "dynamic: true")
-	add(s.UnixSockets.Pos, len(s.UnixSockets.Paths) > 0, "unix_sockets")
+	add(s.UnixSockets.Pos, true, "unix_sockets")
 	for _, m := range s.Paths {
 		add(m.WriteApproval.Pos, !m.WriteApproval.V, "write_approval: false")
 	}
