@@ -12,7 +12,7 @@ import (
 // Without namespaces the filter alone keeps the network off.
 func filter(plan platform.Plan) seccomp.Config {
 	arch, _ := seccomp.Host() // the stub refuses an architecture without a table
-	c := seccomp.Config{Arch: arch, Namespaced: plan.Backend == platform.Bwrap}
+	c := seccomp.Config{Arch: arch, Namespaced: plan.Backend == platform.Bwrap, UnixSockets: plan.Effective.Sockets.Any()}
 	switch {
 	case plan.Effective.Network.Mode == policy.NetworkOn:
 		c.Network = seccomp.NetworkOn

@@ -90,7 +90,7 @@ func planBuiltin(e policy.Effective, abi int) (Plan, error) {
 	if abi == 0 {
 		return Plan{}, &policy.BackendUnavailableError{Backend: string(Builtin), Reason: "this kernel has no Landlock", Remedy: "Linux 5.13 or later with landlock in the lsm= list"}
 	}
-	ruleset, inexpressible := builtinRuleset(e)
+	ruleset, inexpressible := builtinRuleset(e, abi)
 	if e.Network.Mode == policy.NetworkList {
 		inexpressible = append(inexpressible, "an allow-list of hosts")
 	}

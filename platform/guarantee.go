@@ -57,6 +57,9 @@ var promises = []struct{ name, what string }{
 // lacks of the plan's ruleset.
 func guarantees(plan Plan, gaps []landlock.Gap) []Guarantee {
 	lost := losses(plan, gaps)
+	if plan.Effective.Sockets.Any() && hasGap(gaps, landlock.GapUnixConnect) {
+		lost[GuaranteeSockets] = "a socket of the host that lies in a granted directory can be reached; Landlock ABI 9 (Linux 7.1) closes this"
+	}
 	if patterns := plan.Effective.Patterns(); len(patterns) > 0 {
 		written := make([]string, len(patterns))
 		for i, d := range patterns {

@@ -4,6 +4,7 @@ import (
 	"github.com/sbx-run/sbx/bwrap"
 	"github.com/sbx-run/sbx/platform/landlock"
 	"github.com/sbx-run/sbx/policy"
+	"github.com/sbx-run/sbx/seatbelt"
 )
 
 // Backend is a way to enforce a policy.
@@ -31,6 +32,11 @@ type Plan struct {
 	// Landlock is the second layer inside Bwrap and the wall of Builtin. Its
 	// zero value is none.
 	Landlock landlock.Ruleset
+
+	// Machine is for Seatbelt: what this machine adds to the profile. Partial
+	// are the deny patterns that the profile closes only where a match exists.
+	Machine seatbelt.Run
+	Partial []policy.Deny
 
 	Guarantees []Guarantee
 }

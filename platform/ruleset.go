@@ -30,6 +30,7 @@ func layerRuleset(e policy.Effective, l bwrap.Layout) landlock.Ruleset {
 	if len(dropBox) == 0 {
 		r.Grants = append(r.Grants, landlock.Grant{Path: "/", Access: landlock.Read})
 	}
+	r.Grants = append(r.Grants, socketGrants(e)...)
 	for _, m := range l.Mounts {
 		access := mountAccess(m, len(dropBox) > 0)
 		if dropBox[m.Path] {
@@ -60,6 +61,19 @@ func mountAccess(m bwrap.Mount, byPlace bool) landlock.Access {
 	return 0
 }
 
+// socketABI is the first Landlock that tells unix sockets of the host from the
+// command's own.
+const socketABI = 9
+
+// socketGrants opens the sockets of the host that the policy lists.
+func socketGrants(e policy.Effective) []landlock.Grant {
+	grants := make([]landlock.Grant, len(e.Sockets.Paths))
+	for i, p := range e.Sockets.Paths {
+		grants[i] = landlock.Grant{Path: p, Access: landlock.Read | landlock.Connect}
+	}
+	return grants
+}
+
 // deviceNodes are what the built-in backend opens of /dev, as bubblewrap's
 // --dev does.
 var deviceNodes = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts", "/dev/ptmx"}
@@ -68,7 +82,7 @@ var deviceNodes = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
 // narrower than its surroundings cannot be said, and is listed. The private
 // places are not among the grants: the launcher adds the directory that stands
 // for them.
-func builtinRuleset(e policy.Effective) (r landlock.Ruleset, missing []string) {
+func builtinRuleset(e policy.Effective, abi int) (r landlock.Ruleset, missing []string) {
 	r = landlock.Ruleset{Files: true, Scope: scopes}
 	add := func(p string, a landlock.Access) { r.Grants = append(r.Grants, landlock.Grant{Path: p, Access: a}) }
 	for _, entry := range e.Area.Entries() {
@@ -89,6 +103,10 @@ func builtinRuleset(e policy.Effective) (r landlock.Ruleset, missing []string) {
 		add(node, landlock.Read|landlock.Write|landlock.Control)
 	}
 	add("/proc", landlock.Read)
+	r.Grants = append(r.Grants, socketGrants(e)...)
+	if e.Sockets.Any() && abi < socketABI {
+		missing = append(missing, "unix_sockets without Landlock ABI 9 (Linux 7.1): every socket of the host could be reached")
+	}
 	return r, missing
 }
 

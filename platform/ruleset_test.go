@@ -75,7 +75,7 @@ func TestBuiltinSaysWhatItCannotExpress(t *testing.T) {
 		{"private /tmp inside a grant", []policy.Entry{granted("/", policy.Read), private}, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, missing := builtinRuleset(policy.Effective{Area: policy.NewArea(row.entries...)})
+			_, missing := builtinRuleset(policy.Effective{Area: policy.NewArea(row.entries...)}, 7)
 			assert.Len(t, missing, row.missing)
 		})
 	}

@@ -27,6 +27,7 @@ func (s Sandbox) Meet(callee Sandbox) Sandbox {
 		return !slices.Contains(s.spec.Env.Pass, name) && !slices.Contains(s.spec.Env.Pass, anyName)
 	})
 	met.spec.RequireOS = s.spec.RequireOS || callee.spec.RequireOS
+	met.spec.Sockets = s.spec.Sockets.Meet(callee.spec.Sockets)
 	met.spec.Dynamic = s.spec.Dynamic && callee.spec.Dynamic
 	met.spec.Protect = max(s.spec.Protect, callee.spec.Protect)
 	met.spec.Guarded = slices.Concat(s.spec.Guarded, callee.spec.Guarded)

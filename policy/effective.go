@@ -16,6 +16,7 @@ type Effective struct {
 
 	RequireOS bool
 	Dynamic   bool
+	Sockets   Sockets
 	Protect   Protect
 	Sources   []string
 

@@ -35,6 +35,7 @@ type Spec struct {
 	Base    Base
 	Places  Places
 	Network Network
+	Sockets Sockets
 	Env     Environment
 	Limits  Limits
 
@@ -77,6 +78,7 @@ func New(spec Spec) (Sandbox, error) {
 	for _, m := range spec.Mounts {
 		layers = append(layers, m.Entry())
 	}
+	layers = append(layers, spec.Sockets.entries()...)
 	layers = append(layers, guarded(NewArea(layers...), spec.Guarded)...)
 	layers = append(layers, secrets(NewArea(layers...), spec)...)
 	spec.Denies = bindAll(spec.Denies, spec.Mounts)
@@ -184,6 +186,7 @@ func (s Sandbox) Effective() Effective {
 		Limits:    s.spec.Limits,
 		RequireOS: s.spec.RequireOS,
 		Dynamic:   s.spec.Dynamic,
+		Sockets:   s.spec.Sockets,
 		Protect:   s.spec.Protect,
 		Sources:   s.spec.Sources,
 		guarded:   s.spec.Guarded,

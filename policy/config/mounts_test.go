@@ -109,7 +109,7 @@ func TestFaultyRoots(t *testing.T) {
 		"link by a flag":  {flags: config.Flags{RW: []string{"link/x"}}, want: []string{"--rw link/x: link/x leads through the symbolic link $DIR/p/link to $DIR/p/src/x | name the target itself if that is what you mean: $DIR/p/src/x"}},
 		"below a file":    {file: "root: ./src/main.c/x", want: []string{"c.yaml:1:17: ./src/main.c/x: not a directory | "}},
 		"loop":            {flags: config.Flags{RO: []string{"loop"}}, want: []string{"--ro loop: loop: too many levels of symbolic links | "}},
-		"socket":          {flags: config.Flags{RO: []string{"sock"}}, want: []string{"--ro sock: sock is a socket: sockets of the host are not granted as paths | "}},
+		"socket":          {flags: config.Flags{RO: []string{"sock"}}, want: []string{"--ro sock: sock is a socket: sockets of the host are not granted as paths | list it under unix_sockets"}},
 		"proc":            {flags: config.Flags{RO: []string{"/proc/self"}}, want: []string{"--ro /proc/self: /proc/self leads through the symbolic link /proc/self to *"}},
 		"proc itself":     {flags: config.Flags{RW: []string{"/proc/sys"}}, want: []string{"--rw /proc/sys: /proc/sys belongs to the sandbox | remove it: the command has a /proc of its own"}},
 		"empty":           {flags: config.Flags{RO: []string{""}}, want: []string{"--ro '': an empty path | "}},

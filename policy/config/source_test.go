@@ -147,7 +147,6 @@ func TestNotAvailableYet(t *testing.T) {
 		want  string
 	}{
 		"dynamic":        {text: "sandbox: {root: ., dynamic: true}\n", want: "sbx.yaml:1:29: dynamic: true is not available yet"},
-		"unix_sockets":   {text: "sandbox: {root: ., unix_sockets: private}\n", want: "sbx.yaml:1:34: unix_sockets is not available yet"},
 		"protect":        {text: "sandbox: {root: ., protect: strict}\n"},
 		"dynamic: false": {text: "sandbox: {root: ., dynamic: false, protect: existing}\n"},
 	} {
