@@ -141,27 +141,32 @@ func (n *noter) paths(about subject, named []string, writing bool) {
 	if about == refused || about == readOnly {
 		n.unplaced = n.unplaced || len(named) == 0
 	}
-	if about == space && len(named) == 0 {
+	ownSpace := about == space
+	for _, name := range named {
+		p, err := policy.Clean(n.absolute(name))
+		switch {
+		case err != nil:
+		case about != space:
+			n.place(about, name, p, writing)
+		case strings.Contains(name, "/") && n.effective.Area.At(p).Kind != policy.Private:
+			ownSpace = false // a disk of the host is full
+		}
+	}
+	if ownSpace {
 		n.full()
 	}
-	for _, name := range named {
-		p := name
-		if !strings.HasPrefix(p, "/") {
-			p = n.dir + "/" + p
-		}
-		if p, err := policy.Clean(p); err == nil {
-			n.place(about, name, p, writing)
-		}
+}
+
+func (n *noter) absolute(name string) string {
+	if strings.HasPrefix(name, "/") {
+		return name
 	}
+	return n.dir + "/" + name
 }
 
 // place asks about one place.
 func (n *noter) place(about subject, name, p string, writing bool) {
 	switch {
-	case about == space:
-		if n.effective.Area.At(p).Kind == policy.Private {
-			n.full()
-		}
 	case about == readOnly || about == busy:
 		n.verdict(policy.Write, name, p)
 	case writing:
