@@ -57,14 +57,21 @@ func holdPlaceholders(list []policy.Placeholder, state string) (*placeholders, e
 }
 
 // hold makes and locks one placeholder, and before that the directories that
-// it would lie in.
+// it would lie in, or that another run has made for the same purpose.
 func (p *placeholders) hold(want policy.Placeholder) error {
-	dir, err := openDirectory(path.Dir(want.Path))
-	if errors.Is(err, unix.ENOENT) && path.Dir(want.Path) != "/" {
-		if err = p.hold(policy.Placeholder{Path: path.Dir(want.Path), Type: policy.TypeDir}); err != nil {
+	if slices.ContainsFunc(p.held, func(h placeholder) bool { return h.Path == want.Path }) {
+		return nil
+	}
+	above := path.Dir(want.Path)
+	dir, err := openDirectory(above)
+	if above != "/" && (errors.Is(err, unix.ENOENT) || err == nil && p.records.holds(above, inodeOf(dir))) {
+		if err == nil {
+			dir.Close()
+		}
+		if err = p.hold(policy.Placeholder{Path: above, Type: policy.TypeDir}); err != nil {
 			return err
 		}
-		dir, err = openDirectory(path.Dir(want.Path))
+		dir, err = openDirectory(above)
 	}
 	if err != nil {
 		return err

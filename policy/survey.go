@@ -194,7 +194,23 @@ func (s *survey) protect(t Trigger, info fs.FileInfo) {
 	s.seen = append(s.seen, t)
 	s.state[t.Path] = info
 	s.closed[t.Path] = true
+	if s.hollow(t.Path, info) {
+		s.open.hollow = append(s.open.hollow, t)
+	}
 	s.found = append(s.found, s.entry(t, typeOf(info.Mode())))
+}
+
+// hollow reports whether what is at p may be the placeholder of another run.
+func (s *survey) hollow(p string, info fs.FileInfo) bool {
+	want := standIn(p, s.gits)
+	switch {
+	case info.IsDir() && want.Type == TypeDir:
+		names, err := os.ReadDir(p)
+		return err == nil && len(names) == 0
+	case info.Mode().IsRegular() && want.Type == TypeFile:
+		return info.Size() == int64(len(want.Content)) && readPath(p) == strings.TrimSpace(want.Content)
+	}
+	return false
 }
 
 func (s *survey) entry(t Trigger, is FileType) Entry {

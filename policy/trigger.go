@@ -42,6 +42,7 @@ type Placeholder struct {
 // exposure is Exposure before derivations.
 type exposure struct {
 	absent, loose []Trigger
+	hollow        []Trigger // exist, and may be placeholders of another run
 	unseen        []string
 }
 
@@ -128,14 +129,15 @@ func (e Effective) reaches(p string) bool {
 	return e.Area.At(p).Access.Has(Write) || e.Area.Above(p).Access.Has(Write)
 }
 
-// Placeholders returns what has to exist before e can be enforced as strictly
-// as it asks, parents first; nothing without ProtectStrict.
+// Placeholders returns what has to exist, and go on to, for e to be enforced
+// as strictly as it asks, parents first; nothing without ProtectStrict. Among
+// them is what exists but may be another run's, which would take it away.
 func (e Effective) Placeholders() []Placeholder {
 	if e.watch == nil {
 		return nil
 	}
 	var all []Placeholder
-	for _, t := range sorted(slices.Clone(e.watch.open.absent)) {
+	for _, t := range sorted(slices.Concat(e.watch.open.absent, e.watch.open.hollow)) {
 		if p, ok := e.placeholder(t); ok {
 			all = append(all, p)
 		}
@@ -146,20 +148,25 @@ func (e Effective) Placeholders() []Placeholder {
 // placeholder returns what stands in for t, if e blocks it.
 func (e Effective) placeholder(t Trigger) (Placeholder, bool) {
 	entry := e.Area.At(t.Path)
-	if e.Protect != ProtectStrict || entry.Path != t.Path || entry.Type != TypeMissing || !e.Area.Above(t.Path).Access.Has(Write) {
+	if e.Protect != ProtectStrict || entry.Path != t.Path || entry.Access.Has(Write) || !e.Area.Above(t.Path).Access.Has(Write) {
 		return Placeholder{}, false
 	}
-	p := Placeholder{Path: t.Path, Type: TypeDir}
-	if !e.watch.gits[parent(t.Path)] {
-		return p, true
+	return standIn(t.Path, e.watch.gits), true
+}
+
+// standIn returns what a placeholder at p has to be.
+func standIn(p string, gits map[string]bool) Placeholder {
+	s := Placeholder{Path: p, Type: TypeDir}
+	if !gits[parent(p)] {
+		return s
 	}
-	switch path.Base(t.Path) {
+	switch path.Base(p) {
 	case gitCommonDir:
-		p.Type, p.Content = TypeFile, ".\n" // the directory itself: what no commondir means
+		s.Type, s.Content = TypeFile, ".\n" // the directory itself: what no commondir means
 	case gitConfig, gitConfigWorktree:
-		p.Type = TypeFile
+		s.Type = TypeFile
 	}
-	return p, true
+	return s
 }
 
 // Made returns the triggers that exist now and did not when e was expanded,
