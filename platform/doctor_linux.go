@@ -2,7 +2,6 @@ package platform
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,8 +24,6 @@ func Doctor(s Surroundings) Report {
 	}
 	return r
 }
-
-func (r *Report) add(f Finding) { r.Findings = append(r.Findings, f) }
 
 func kernelFinding() Finding {
 	var uts unix.Utsname
@@ -94,22 +91,4 @@ func cgroupFinding() Finding {
 		}
 	}
 	return Finding{Name: "cgroup v2", State: Warning, Detail: "no delegated group: limits go by process, not by tree", Remedy: "run in a systemd user session"}
-}
-
-// addNamesakes warns of other programs called sbx: Docker Sandboxes installs
-// one, and whichever comes first on PATH decides how a command is isolated.
-func (r *Report) addNamesakes(s Surroundings) {
-	self, err := os.Stat(s.Self)
-	if err != nil {
-		return
-	}
-	for _, dir := range filepath.SplitList(s.Path) {
-		p := filepath.Join(dir, "sbx")
-		other, err := os.Stat(p)
-		if err != nil || other.IsDir() || other.Mode()&0o111 == 0 || os.SameFile(self, other) {
-			continue
-		}
-		r.add(Finding{Name: "another sbx", State: Warning, Detail: p + " is a different program of the same name (Docker Sandboxes ships one)",
-			Remedy: "call this one by its full path: " + s.Self})
-	}
 }

@@ -60,7 +60,7 @@ func guarantees(plan Plan, gaps []landlock.Gap) []Guarantee {
 	if plan.Effective.Sockets.Any() && hasGap(gaps, landlock.GapUnixConnect) {
 		lost[GuaranteeSockets] = "a socket of the host that lies in a granted directory can be reached; Landlock ABI 9 (Linux 7.1) closes this"
 	}
-	if patterns := plan.Effective.Patterns(); len(patterns) > 0 {
+	if patterns := lateMatches(plan); len(patterns) > 0 {
 		written := make([]string, len(patterns))
 		for i, d := range patterns {
 			written[i] = d.Written
@@ -93,6 +93,8 @@ func losses(plan Plan, gaps []landlock.Gap) map[string]string {
 		}
 	case Builtin:
 		builtinLosses(lost, gaps)
+	case Seatbelt:
+		seatbeltLosses(lost)
 	case None:
 		for _, p := range promises {
 			lost[p.name] = "the command runs unconfined"
