@@ -47,10 +47,10 @@ func (f *policyFlags) register(cmd *cobra.Command) {
 	s.StringArrayVar(&f.ro, "ro", nil, "let the command read `PATH` (repeatable)")
 	s.StringArrayVar(&f.rw, "rw", nil, "let the command read and write `PATH` (repeatable)")
 	s.StringArrayVar(&f.deny, "deny", nil, "hide what matches `PATTERN`, whatever else grants it (repeatable)")
-	s.StringVar(&f.system, "system", "", "system base: minimal, host or none")
+	s.StringVar(&f.system, "system", "", "system `BASE`: minimal, host or none")
 	s.StringVar(&f.protect, "protect", "", "files that tools run by themselves: existing (read-only) or strict (not made either)")
-	s.StringArrayVar(&f.presets, "preset", nil, "grant what a tool chain needs: go, git, node, python, rust (repeatable)")
-	s.StringArrayVar(&f.net, "net", nil, "leave the network on; --net=off, --net=HOST[:PORT] (repeatable)")
+	s.StringArrayVar(&f.presets, "preset", nil, "grant what the tool chain `NAME` needs: go, git, node, python, rust (repeatable)")
+	s.StringArrayVar(&f.net, "net", nil, "leave the network `on`; --net=off turns it off (repeatable: --net=HOST[:PORT])")
 	s.Lookup("net").NoOptDefVal = "on"
 	s.StringArrayVar(&f.env, "env", nil, "pass the variable `NAME`, or set NAME=VALUE (repeatable)")
 	s.StringArrayVar(&f.limits, "limit", nil, "bound a resource: `NAME=VALUE`, such as processes=64, file_size=1GiB (repeatable)")

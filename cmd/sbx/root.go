@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -43,7 +44,7 @@ and an empty /tmp; the network is off.
   sbx policy show --rw .              everything that a command would see`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          knownVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
@@ -51,6 +52,7 @@ and an empty /tmp; the network is off.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err: err, verb: cmd.CommandPath()}
 	})
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(a.verbs(args)...)
 	for _, c := range root.Commands() {
@@ -71,17 +73,35 @@ func (a *app) verbs(args []string) []*cobra.Command {
 	}
 }
 
+// knownVerb refuses what is no verb, and says which one was perhaps meant.
+func knownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	e := &usageError{err: fmt.Errorf("unknown command %q", args[0]), verb: cmd.CommandPath()}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		e.advice = "did you mean " + near[0] + "?"
+	}
+	return e
+}
+
 // usageError is a command line that cannot be understood.
 type usageError struct {
-	err  error
-	verb string
+	err    error
+	verb   string
+	advice string // instead of the pointer to the verb's help
 }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// Hint points to the help of the verb.
-func (e *usageError) Hint() string { return e.verb + " --help shows how it is used" }
+// Hint points to the help of the verb, or to what was meant.
+func (e *usageError) Hint() string {
+	if e.advice != "" {
+		return e.advice
+	}
+	return e.verb + " --help shows how it is used"
+}
 
 // wrapUsage marks what cobra says about arguments as usage errors.
 func wrapUsage(c *cobra.Command) {
