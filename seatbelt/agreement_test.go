@@ -113,7 +113,7 @@ func (o oracle) otherQuestions() []question {
 	unix := func(op, p string) sbpltest.Query {
 		return sbpltest.Query{Op: op, Path: p, VnodeType: "SOCKET", Socket: sbpltest.Socket{Unix: true}}
 	}
-	private := len(o.c.run.Private) > 0
+	sockets := o.c.truth.Sockets.Own
 	const resolver, own = "/private/var/run/mDNSResponder", "/private/var/folders/zz/T/sbx-7/tmp/s"
 	questions := []question{
 		{remote("93.184.216.34:443"), on},
@@ -124,10 +124,10 @@ func (o oracle) otherQuestions() []question {
 		{local("network-inbound"), on},
 		{unix("network-outbound", resolver), on && !o.closes(resolver)},
 		{unix("network-outbound", "/private/var/run/docker.sock"), false},
-		{unix("network-outbound", own), o.private(own)},
-		{unix("network-bind", own), o.private(own)},
+		{unix("network-outbound", own), sockets && o.private(own)},
+		{unix("network-bind", own), sockets && o.private(own)},
 		{sbpltest.Query{Op: "system-socket", Domain: "AF_INET"}, on || port != 0},
-		{sbpltest.Query{Op: "system-socket", Domain: "AF_UNIX"}, on || private},
+		{sbpltest.Query{Op: "system-socket", Domain: "AF_UNIX"}, on || sockets},
 		{sbpltest.Query{Op: "mach-lookup", Name: "com.apple.trustd.agent"}, on || port != 0},
 		{sbpltest.Query{Op: "mach-lookup", Name: "com.apple.securityd"}, false},
 		{sbpltest.Query{Op: "mach-lookup", Name: "com.apple.logd"}, true},

@@ -28,9 +28,10 @@ func typical() policy.Effective {
 			entry("/Users/u/w/.husky/hooks", policy.Read, policy.Protected, policy.TypeMissing),
 			entry("/Users/u/lib", policy.Read, policy.Granted, policy.TypeDir),
 			entry("/Users/u/drop", policy.Write, policy.Granted, policy.TypeDir),
-			entry("/Users/u/agent.sock", policy.ReadWrite, policy.Granted, policy.TypeSocket),
+			entry("/Users/u/agent.sock", policy.Read, policy.Granted, policy.TypeSocket),
 		),
-		Places: policy.Places{Home: "/Users/u", Cwd: "/Users/u/w"},
+		Places:  policy.Places{Home: "/Users/u", Cwd: "/Users/u/w"},
+		Sockets: policy.Sockets{Own: true, Paths: []string{"/Users/u/agent.sock"}},
 	}
 }
 

@@ -134,7 +134,7 @@ func (r *renderer) terminals() []string {
 func network(r *renderer) {
 	on := r.effective.Network.Mode == policy.NetworkOn
 	domains := []string{"(require-all (socket-domain AF_SYSTEM) (socket-protocol 2))"}
-	if on || len(r.run.Private) > 0 || r.layout.sockets() {
+	if on || r.effective.Sockets.Any() {
 		domains = append(domains, "(socket-domain AF_UNIX)")
 	}
 	if on || r.run.ProxyPort != 0 {

@@ -28,8 +28,10 @@ func (r *renderer) entry(p place) {
 	r.deny(c.deny, r.closing(p)...)
 	switch {
 	case p.param != "":
-		r.allow(socketOperations, p.filter())
-	case p.socket():
+		if r.effective.Sockets.Own {
+			r.allow(socketOperations, p.filter())
+		}
+	case p.Access.Has(policy.Read) && slices.Contains(r.effective.Sockets.Paths, p.given):
 		r.allow([]string{"network-outbound"}, literal(p.Path))
 	case p.Path == "/dev" && p.Kind == policy.Private:
 		r.ownDevices() // the rule above closed the host's
@@ -77,6 +79,3 @@ func (l layout) inAnyCase(p string, names []string, below bool) []string {
 	}
 	return filters
 }
-
-// sockets reports whether the policy shows an AF_UNIX socket by name.
-func (l layout) sockets() bool { return slices.ContainsFunc(l.places, place.socket) }

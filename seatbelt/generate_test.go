@@ -67,6 +67,8 @@ func generate(n uint64) sample {
 	if rng.IntN(2) == 0 {
 		c.run.Tag = fmt.Sprintf("sbx-%d", n)
 	}
+	c.truth.Sockets.Own = rng.IntN(2) == 0
+	c.given.Sockets = c.truth.Sockets
 	return c
 }
 
@@ -157,6 +159,7 @@ func handmade() []sample {
 		c := sample{entries: entries, run: run}
 		c.truth.Area = policy.NewArea(entries...)
 		c.truth.Network.Mode = mode
+		c.truth.Sockets.Own = len(run.Private) > 0
 		c.given = c.truth
 		for _, p := range denied {
 			c.entries = append(c.entries, hidden(p))

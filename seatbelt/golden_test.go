@@ -63,7 +63,9 @@ func goldens(t *testing.T) map[string]struct {
 		"proxy":          {with(project, func(e *policy.Effective) { e.Network.Mode = policy.NetworkList }), Run{ProxyPort: 3128}},
 		"host": {with(project, func(e *policy.Effective) { e.System = policy.HostSystem }),
 			Run{Terminal: "/dev/ttys003", DeveloperDir: "/Applications/Xcode-26.app/Contents"}},
-		"socket": {of(entry("/private/tmp/agent/ssh.sock", policy.ReadWrite, policy.Granted, policy.TypeSocket)), Run{}},
+		"socket": {with(of(entry("/private/tmp/agent/ssh.sock", policy.Read, policy.Granted, policy.TypeSocket)), func(e *policy.Effective) {
+			e.Sockets = policy.Sockets{Own: true, Paths: []string{"/private/tmp/agent/ssh.sock"}}
+		}), own},
 	}
 }
 

@@ -18,8 +18,6 @@ type place struct {
 	final bool   // closed by a deny
 }
 
-func (p place) socket() bool { return p.Type == policy.TypeSocket && p.Access.Has(policy.Write) }
-
 // absent reports that nothing may be there yet. What could not be looked up is
 // treated alike.
 func (p place) absent() bool {

@@ -21,6 +21,10 @@ func Respell(e policy.Effective, spell func(p string) string) policy.Effective {
 	for i := range e.Links {
 		e.Links[i].Path = spell(e.Links[i].Path)
 	}
+	e.Sockets.Paths = slices.Clone(e.Sockets.Paths)
+	for i, p := range e.Sockets.Paths {
+		e.Sockets.Paths[i] = spell(p)
+	}
 	e.Denies = slices.Clone(e.Denies)
 	for i, d := range e.Denies {
 		p, ok := d.Literal()

@@ -11,7 +11,8 @@ import (
 type Run struct {
 	// Private are the run's own directories, such as its home and TMPDIR:
 	// readable, writable, and the one place where AF_UNIX sockets can be made
-	// and reached. They are resolved paths; each becomes a parameter.
+	// and reached if the policy lets the command have its own. They are
+	// resolved paths; each becomes a parameter.
 	Private []string
 
 	// ProxyPort is the loopback port of the proxy that enforces the hosts of
