@@ -1,6 +1,9 @@
 package policy
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Call returns the sandbox of a callee: what its program grants, narrowed by
 // its own request, and of that what the caller has too.
@@ -69,6 +72,30 @@ func Confine(d Description) Sandbox {
 	}
 	spec.Base.Entries = base
 	return Sandbox{spec: spec, base: NewArea(base...), area: NewArea(all...)}
+}
+
+// ByNumber returns s with a name for each of its mounts, so that sandbox paths
+// reach all of them: those that presets and flags of the root form made too.
+func (s Sandbox) ByNumber() Sandbox {
+	s.spec.Form = PathForm
+	s.spec.Mounts = slices.Clone(s.spec.Mounts)
+	for i := range s.spec.Mounts {
+		s.spec.Mounts[i].Name = "mount" + strconv.Itoa(i)
+	}
+	return s
+}
+
+// MountRoots returns the roots of the mounts with the access op, as written
+// and in their order. For what Confine returns that is: what the user granted,
+// then what is private to the outer sandbox.
+func (e Effective) MountRoots(op Access) []string {
+	var roots []string
+	for _, m := range e.Mounts {
+		if e.Decide(op, m.Root).Allowed {
+			roots = append(roots, m.Written)
+		}
+	}
+	return roots
 }
 
 // anyName is the pattern of a caller that bounds no variable. No file can

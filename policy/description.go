@@ -131,6 +131,10 @@ func (d Description) entries() []Entry {
 
 var privateRule = Rule{Text: "private to the outer sandbox"}
 
+// OfOuter reports whether the place is one that the outer sandbox made for
+// itself: what the host has there is not visible inside.
+func (e Entry) OfOuter() bool { return e.Rule == privateRule }
+
 func (d Description) network() Network {
 	n := Network{Mode: min(d.Network, NetworkOn), Rule: Rule{Text: "outer sandbox"}}
 	for _, text := range d.Hosts {

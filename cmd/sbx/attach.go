@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -22,16 +21,14 @@ func attached(callee, caller policy.Sandbox, bounds *config.Attachments, paths [
 	if len(paths) == 0 {
 		return callee, nil
 	}
+	caller = caller.ByNumber()
 	e := caller.Effective()
 	asked := make(map[string]string, len(paths)) // sandbox path -> as written
 	var inside []string
 	for _, p := range paths {
 		host := p
 		if !strings.HasPrefix(host, "/") {
-			host = e.Places.Cwd + "/" + host
-			if e.Places.Cwd == "" {
-				host = callee.Effective().Places.Cwd + "/" + p
-			}
+			host = callee.Effective().Places.Cwd + "/" + host
 		}
 		r, d, err := e.Look(policy.Read, host)
 		if err != nil {
@@ -66,13 +63,29 @@ func attachmentPolicy(a *config.Attachments) files.AttachmentPolicy {
 	return p
 }
 
-// asWritten names files in a refusal the way the command line does.
+// asWritten names the file of a refusal the way the command line does.
 func asWritten(err error, asked map[string]string) error {
-	var limit *files.AttachmentError
-	if errors.As(err, &limit) {
-		if p, ok := asked[limit.Path]; ok {
-			limit.Path = p
-		}
+	var path *string
+	switch e := err.(type) {
+	case *files.AttachmentError:
+		path = &e.Path
+	case *files.NotFoundError:
+		path = &e.Path
+	case *files.WrongTypeError:
+		path = &e.Path
+	case *policy.PathNotInSandboxError:
+		path = &e.Path
+	case *policy.SuffixNotAllowedError:
+		path = &e.Path
+	case *policy.FileTooLargeError:
+		path = &e.Path
+	case *policy.InvalidPathError:
+		path = &e.Path
+	default:
+		return err
+	}
+	if p, ok := asked[*path]; ok {
+		*path = p
 	}
 	return err
 }

@@ -107,7 +107,7 @@ func (a *app) checkConnect() *cobra.Command {
 				}
 				d := e.Connect(h.Host, h.Port)
 				verdicts[i] = verdict{Operation: "connect", Path: arg, Resolved: h.String(), Allowed: d.Allowed, Reason: d.Reason, Rule: d.Entry.Rule.String()}
-				if !d.Allowed && e.Network.Mode == policy.NetworkOff {
+				if !d.Allowed && e.Network.Mode == policy.NetworkOff && (l.outer == nil || l.outer.NetworkEnabled()) {
 					verdicts[i].AllowWith = "--net"
 				}
 			}

@@ -85,8 +85,8 @@ func confined() bool {
 
 // drawOuter prints the walls around the sandbox that this process runs in.
 func (a *app) drawOuter(e policy.Effective) {
-	fmt.Fprintf(a.ui.out, "outer        readable %s\n", printable(orNone(e.ReadableAsWritten())))
-	fmt.Fprintf(a.ui.out, "             writable %s\n", printable(orNone(e.WritableAsWritten())))
+	fmt.Fprintf(a.ui.out, "outer        readable %s\n", printable(orNone(e.MountRoots(policy.Read))))
+	fmt.Fprintf(a.ui.out, "             writable %s\n", printable(orNone(e.MountRoots(policy.Write))))
 	fmt.Fprintf(a.ui.out, "             network %s\n", networkWord(e.Network))
 }
 

@@ -93,7 +93,9 @@ func show(l loaded, e policy.Effective) shown {
 		s.Worker = l.Worker.Name
 	}
 	if l.outer != nil {
-		b := bounds(l.outer.Effective())
+		e := l.outer.Effective()
+		b := bounds(e)
+		b.Readable, b.Writable = orEmpty(e.MountRoots(policy.Read)), orEmpty(e.MountRoots(policy.Write))
 		s.Outer = &b
 	}
 	for _, m := range e.Mounts {

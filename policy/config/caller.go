@@ -40,7 +40,7 @@ func admit(caller policy.Sandbox, flags Flags, host Host) error {
 	}{{"--ro", policy.Read, flags.RO}, {"--rw", policy.ReadWrite, flags.RW}} {
 		for _, p := range f.paths {
 			if !callerHas(e, f.op, p, host) {
-				return outside(flagText(f.name, p), f.op, rootsWith(e, f.op))
+				return outside(flagText(f.name, p), f.op, e.MountRoots(f.op))
 			}
 		}
 	}
@@ -70,18 +70,6 @@ func admitOthers(caller policy.Sandbox, flags Flags) error {
 	}
 	_, err := caller.Derive(policy.Request{Inherit: true, Limits: limits})
 	return err
-}
-
-// rootsWith lists the places of the caller that have the access, by its
-// mounts: what the user granted stands before what is private to it.
-func rootsWith(e policy.Effective, op policy.Access) []string {
-	var roots []string
-	for _, m := range e.Mounts {
-		if e.Decide(op, m.Root).Allowed {
-			roots = append(roots, m.Written)
-		}
-	}
-	return roots
 }
 
 func outside(asked string, op policy.Access, roots []string) error {
@@ -130,7 +118,9 @@ func (b *builder) cut(o origin, written string) bool {
 	if !path.IsAbs(p) {
 		p = join(o.dir, p)
 	}
-	if lacksNothing(e, policy.Read, p) || lacksNothing(e, policy.Write, p) {
+	r, d, err := e.Look(policy.None, p)
+	hidden := err == nil && d.Entry.OfOuter() && r.Type == policy.TypeMissing
+	if !hidden && (lacksNothing(e, policy.Read, p) || lacksNothing(e, policy.Write, p)) {
 		return false
 	}
 	if c, err := policy.Clean(p); err == nil && leadsTo(e, c) {
