@@ -96,3 +96,27 @@ func TestThreeDeep(t *testing.T) {
 	assert.Equal(t, "deep", got.stdout, got.stderr)
 	assert.NotZero(t, got.code)
 }
+
+// TestMissingBubblewrap covers the program with something that is none, in a
+// mount namespace of its own.
+func TestMissingBubblewrap(t *testing.T) {
+	w := newWorld(t)
+	bwrap, err := exec.LookPath("bwrap")
+	require.NoError(t, err)
+	without := func(args ...string) ended {
+		const script = `mount --bind /dev/null "$0" && exec "$@"`
+		cmd := exec.Command("unshare", append([]string{"--user", "--map-root-user", "--mount", "/bin/sh", "-c", script, bwrap, binary}, args...)...)
+		w.place(cmd)
+		return w.finish(cmd)
+	}
+	got := without("run", "--backend", "bwrap", "--", "true")
+	assert.Equal(t, 125, got.code)
+	assert.Contains(t, got.stderr, "bubblewrap")
+	assert.Contains(t, got.stderr, "hint: ")
+
+	got = without("doctor")
+	assert.Contains(t, got.stdout, "missing  bubblewrap")
+	got = without("run", "--rw", ".", "--", "touch", "made")
+	assert.Zero(t, got.code, "the built-in backend serves: %s", got.stderr)
+	assert.FileExists(t, w.cwd+"/made")
+}
