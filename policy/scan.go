@@ -20,7 +20,10 @@ func (e Effective) Expand() (Effective, error) {
 		return Effective{}, err
 	}
 	e.Area = e.Area.Cut(found...)
-	return e.protect(), nil
+	if e, err = e.closeAliases(); err != nil {
+		return Effective{}, err
+	}
+	return e.protect().protectAliases(), nil
 }
 
 // Expand returns the sandbox in which all that deny patterns match now is

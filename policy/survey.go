@@ -34,13 +34,8 @@ type survey struct {
 // listed.
 func newSurvey(e Effective) *survey {
 	s := &survey{
-		area: e.Area, granted: map[string]bool{}, left: surveyLimit,
+		area: e.Area, granted: e.writableRoots(), left: surveyLimit,
 		closed: map[string]bool{}, state: snapshot{}, gits: map[string]bool{},
-	}
-	for _, m := range e.Mounts {
-		if m.Mode == ReadAndWrite {
-			s.granted[m.Root] = true
-		}
 	}
 	if home := e.Places.Home; home != "" && s.writable(home) {
 		s.names(home, homeNames, true)
@@ -54,6 +49,17 @@ func newSurvey(e Effective) *survey {
 		s.walk(root, true)
 	}
 	return s
+}
+
+// writableRoots returns the roots of the writable mounts.
+func (e Effective) writableRoots() map[string]bool {
+	roots := map[string]bool{}
+	for _, m := range e.Mounts {
+		if m.Mode == ReadAndWrite {
+			roots[m.Root] = true
+		}
+	}
+	return roots
 }
 
 // writable reports whether the command can write to p, or could without the
