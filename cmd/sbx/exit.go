@@ -92,7 +92,7 @@ func errorKind(err error) string {
 		return "session"
 	case is[*config.NotAvailableError](err):
 		return "not_available"
-	case is[*config.FaultsError](err), is[*policy.ConfigError](err), is[*policy.RequestError](err), is[*policy.LinkedRootError](err), is[*policy.DuplicateRootError](err):
+	case is[*config.FaultsError](err), is[*policy.ConfigError](err), is[*policy.RequestError](err), is[*policy.LinkedRootError](err), is[*policy.DuplicateRootError](err), is[*policy.AliasError](err):
 		return "config"
 	}
 	return "error"
