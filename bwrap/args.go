@@ -28,7 +28,8 @@ type Options struct {
 	ShareNet   bool
 	NewSession bool // detach from the terminal; for runs without one
 	Chdir      string
-	StatusFD   int // for --json-status-fd; 0 is none
+	StatusFD   int   // for --json-status-fd; 0 is none
+	Stage      Stage // what others make; the zero value is nothing
 
 	// FD gives the open descriptor for the i-th mount of the layout, for
 	// operations FromHost, and an empty file's for MaskFile. If nil, arguments
@@ -54,8 +55,11 @@ func Args(l Layout, o Options) []string {
 		w.add("--json-status-fd", strconv.Itoa(o.StatusFD))
 	}
 	for i, m := range l.Mounts {
-		w.mount(i, m)
+		if !o.Stage.Holds(i) {
+			w.mount(i, m)
+		}
 	}
+	w.mountPoints(o.Stage)
 	w.remounts(l)
 	if o.Chdir != "" {
 		w.add("--chdir", o.Chdir)
@@ -150,12 +154,23 @@ func (w *writer) tmpfs(p string, size int64) {
 	w.add("--tmpfs", p)
 }
 
+// mountPoints makes the places of trees that are attached later. In the
+// host's root they are there.
+func (w *writer) mountPoints(s Stage) {
+	if s.Root >= 0 {
+		return
+	}
+	for _, site := range s.Sites {
+		w.add("--dir", site)
+	}
+}
+
 // remounts close what bubblewrap leaves writable: masks that it made writable,
 // the device directory and the root, in that order. A root that is the host's
 // and granted writable stays as it is.
 func (w *writer) remounts(l Layout) {
-	for _, m := range l.Mounts {
-		if m.Op == MaskDir && !w.o.Features.Perms || m.Op == Dev {
+	for i, m := range l.Mounts {
+		if m.Op == MaskDir && !w.o.Features.Perms && !w.o.Stage.Holds(i) || m.Op == Dev {
 			w.add("--remount-ro", m.Path)
 		}
 	}

@@ -31,14 +31,30 @@ func startBwrap(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) {
 		return nil, stub.Spec{}, err
 	}
 	defer opened.Close()
+	staged, builder := startStage(plan.Layout, opened)
+	s, orders, err := startBwrapPart(plan, cmd, opened, staged)
+	if err != nil {
+		builder.Close()
+		return nil, stub.Spec{}, err
+	}
+	s.builder = builder
+	return s, orders, nil
+}
 
+// startBwrapPart starts bubblewrap for all that is not staged.
+func startBwrapPart(plan platform.Plan, cmd Command, opened sources, staged bwrap.Stage) (*sandbox, stub.Spec, error) {
+	own := opened.unstaged(staged)
+	options, err := arguments(plan, cmd, own, staged)
+	if err != nil {
+		return nil, stub.Spec{}, err
+	}
 	var opening opener
 	defer opening.closeTheirs()
 	ours, theirs := opening.socketPair()
 	statusR, statusW := opening.pipe()
 	saidR, saidW := opening.pipe()
 	exe := opening.open("/proc/self/exe", unix.O_RDONLY)
-	args := opening.memfd(arguments(plan, cmd, opened))
+	args := opening.memfd(options)
 	null := opening.open(os.DevNull, unix.O_RDWR)
 	if opening.err != nil {
 		return nil, stub.Spec{}, opening.fail()
@@ -47,7 +63,7 @@ func startBwrap(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) {
 		theirs, args, statusW, exe, orFile(cmd.Stderr, null)}
 	argv := []string{"bwrap", "--args", itoa(argsFD), "--", "/proc/self/fd/" + itoa(exeFD), stub.Arg}
 	s := newSandbox(ours)
-	s.pid, s.pidfd, err = startProcess(plan.Program, argv, append(files, opened.files()...), placing{group: cmd.Terminal != nil})
+	s.pid, s.pidfd, err = startProcess(plan.Program, argv, append(files, own.files()...), placing{group: cmd.Terminal != nil})
 	if err != nil {
 		opening.err = err
 		return nil, stub.Spec{}, opening.fail()
@@ -62,17 +78,24 @@ func startBwrap(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) {
 }
 
 // arguments are bubblewrap's options, each ended by a NUL.
-func arguments(plan platform.Plan, cmd Command, opened sources) []byte {
-	number := opened.numbers()
+func arguments(plan platform.Plan, cmd Command, own sources, staged bwrap.Stage) ([]byte, error) {
+	number := own.numbers()
 	list := bwrap.Args(plan.Layout, bwrap.Options{
 		Features:   plan.Features,
 		ShareNet:   plan.Effective.Network.Mode != 0,
 		NewSession: !cmd.Interactive,
 		StatusFD:   statusFD,
+		Stage:      staged,
 		FD:         func(i int) int { return number[i] },
 	})
-	return []byte(strings.Join(list, "\x00") + "\x00")
+	if n := len(list) + ownArgs; n > bwrap.MaxArgs {
+		return nil, tooManyMounts(n)
+	}
+	return []byte(strings.Join(list, "\x00") + "\x00"), nil
 }
+
+// ownArgs is what stands on bubblewrap's command line itself.
+const ownArgs = 6
 
 // files lists the open descriptors, numbers where each mount's will be.
 func (s sources) files() []*os.File {

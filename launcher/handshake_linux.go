@@ -30,6 +30,9 @@ func (s *sandbox) handshake(orders []byte) (pidfd int, err error) {
 	if err := s.admit(pid); err != nil {
 		return pidfd, err
 	}
+	if err := s.builder.Attach(pid); err != nil {
+		return pidfd, stageError(err)
+	}
 	if _, err := s.socket.Write(orders); err != nil {
 		return pidfd, err
 	}
@@ -82,7 +85,10 @@ func (s *sandbox) fail(plan platform.Plan, cmd Command, err error) error {
 	kill(s.pidfd, unix.SIGKILL) // gone already in most cases
 	reason := s.wait(-1)
 	var f *stub.Failure
+	var known *SetupError
 	switch {
+	case errors.As(err, &known):
+		return known
 	case errors.As(err, &f) && (f.Stage == stub.StageLookup || f.Stage == stub.StageExec):
 		return commandError(plan, cmd, f)
 	case errors.As(err, &f):

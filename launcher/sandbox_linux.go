@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sbx-run/sbx/bwrap"
+	"github.com/sbx-run/sbx/launcher/stage"
 )
 
 // sandbox is a started backend with a stub in it.
@@ -27,6 +28,7 @@ type sandbox struct {
 
 	first    int                 // process 1 of the sandbox; 0 if there is none
 	reaps    bool                // what the command leaves behind comes to us
+	builder  *stage.Builder      // makes mounts that are attached before the stub goes on; nil for none
 	place    *scratch            // stands for /tmp and the home; nil where mounts do
 	terminal *terminal           // nil without one
 	bounds   *bounds             // keeps the limits
@@ -67,6 +69,7 @@ func (s *sandbox) lastWords() (reason string) {
 }
 
 func (s *sandbox) close() {
+	s.builder.Close()
 	s.terminal.giveBack(false)
 	closeAll([]*os.File{s.socket, s.said, s.statusFile})
 	unix.Close(s.pidfd)

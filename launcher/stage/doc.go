@@ -1,0 +1,26 @@
+// Package stage builds many mounts in a short time, beside bubblewrap.
+//
+// # Model
+//
+// The builder is the program that links this package, entered again with
+// [Arg] as its only argument in a mount namespace of its own, and where the
+// caller has no privileges in a user namespace that owns it. It copies what
+// each mount shows (open_tree), sets its flags (mount_setattr) and puts it
+// into place (move_mount) below a directory that no mount shows, and sends
+// back each finished tree as a descriptor. The launcher attaches those to the
+// sandbox, whose first process waits for its orders meanwhile. It needs Linux
+// 5.12; where the kernel or its filters refuse, [Start] says so before
+// anything else has begun.
+//
+// # Invariants
+//
+//   - The tree shows what the launcher opened: the namespace of the builder
+//     does not take descriptors of another, so each source is opened again by
+//     its path, without following links, and must be the same inode.
+//   - A mount has its flags before anybody can reach it: read-only where
+//     planned, never setuid, never devices, with all that is mounted below.
+//   - Everything in the tree is private: what the host mounts later does not
+//     show, nor does anything that is made here reach the host.
+//   - Nothing is written to the host: mount points are made only in memory.
+//   - The builder ends with the launcher, and its mounts with it.
+package stage
