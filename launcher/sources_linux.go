@@ -26,21 +26,36 @@ type sources []source
 // between and the run ends.
 func openSources(layout bwrap.Layout) (sources, error) {
 	opened := make(sources, len(layout.Mounts))
+	var mask source // shared by all: it reads as empty for each
 	for i, m := range layout.Mounts {
-		s, err := openSource(m)
+		s, err := mask, error(nil)
+		if m.Op != bwrap.MaskFile || mask.file == nil {
+			s, err = openSource(m)
+		}
 		if err != nil {
 			opened.Close()
-			return nil, &SetupError{Step: "open", Path: m.Path, Reason: sourceReason(err)}
+			return nil, sourceError(m.Path, err)
+		}
+		if m.Op == bwrap.MaskFile {
+			mask = s
 		}
 		opened[i] = s
 	}
 	return opened, nil
 }
 
+func sourceError(p string, err error) error {
+	e := &SetupError{Step: "open", Path: p, Reason: sourceReason(err)}
+	if errors.Is(err, unix.EMFILE) {
+		e.Advice = "every granted path takes one: raise the limit (ulimit -n), or grant directories that hold several"
+	}
+	return e
+}
+
 func openSource(m bwrap.Mount) (source, error) {
 	switch {
 	case m.Op == bwrap.MaskFile:
-		fd, err := openToCopy(os.DevNull) // reads as empty
+		fd, err := openToCopy(os.DevNull)
 		if err != nil {
 			return source{}, err
 		}
