@@ -46,6 +46,17 @@ func (s Sandbox) Attach(caller Sandbox, paths ...string) (Sandbox, error) {
 	return s, nil
 }
 
+// Without returns s with nothing at and below the canonical paths, which are
+// not there to be granted.
+func (s Sandbox) Without(paths ...string) Sandbox {
+	gone := make([]Entry, len(paths))
+	for i, p := range paths {
+		gone[i] = Entry{Path: p, Kind: Hidden, Type: TypeMissing}
+	}
+	s.area = s.area.Cut(gone...)
+	return s
+}
+
 // Confine returns a sandbox that stands for what a process is confined to
 // already, as a Description has it: s.Meet(x) is then what a sandbox x inside
 // of it can have. Names in refusals are host paths.

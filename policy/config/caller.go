@@ -24,8 +24,8 @@ func Call(caller policy.Sandbox, flags Flags, host Host) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, err
 	}
-	loaded.Program = caller.Meet(loaded.Program)
-	loaded.Sandbox = caller.Meet(loaded.Sandbox)
+	loaded.Program = caller.Meet(loaded.Program).Without(loaded.cut...)
+	loaded.Sandbox = caller.Meet(loaded.Sandbox).Without(loaded.cut...)
 	return loaded, nil
 }
 
@@ -104,30 +104,29 @@ func lacksNothing(e policy.Effective, op policy.Access, p string) bool {
 	return err != nil || d.Allowed
 }
 
-// cut reports whether the caller lacks a root of a file as a whole. Such a
-// root is left out: it may not even be visible.
-func (b *builder) cut(o origin, written string) bool {
+// cut finds a root of a file that the caller lacks as a whole, and may not
+// even see. It stays in the policy under its name, without any access, so that
+// the lists of workers still mean it.
+func (b *builder) cut(o origin, written string) (policy.Resolution, bool) {
 	if b.host.caller == nil {
-		return false
+		return policy.Resolution{}, false
 	}
-	e := b.host.caller.Effective()
 	p, bad := expandHome(written, b.host.Places.Home)
 	if bad != nil {
-		return false
+		return policy.Resolution{}, false
 	}
 	if !path.IsAbs(p) {
 		p = join(o.dir, p)
 	}
+	e := b.host.caller.Effective()
 	r, d, err := e.Look(policy.None, p)
-	hidden := err == nil && d.Entry.OfOuter() && r.Type == policy.TypeMissing
-	if !hidden && (lacksNothing(e, policy.Read, p) || lacksNothing(e, policy.Write, p)) {
-		return false
-	}
-	if c, err := policy.Clean(p); err == nil && leadsTo(e, c) {
-		return false // the caller has something below it
+	switch gone := d.Entry.OfOuter() && r.Type == policy.TypeMissing; {
+	case err != nil, leadsTo(e, r.Path), d.Entry.Access != policy.None && !gone:
+		return policy.Resolution{}, false
 	}
 	b.warn("", "%s: cut, the outer sandbox does not show it", o.text)
-	return true
+	b.gone = append(b.gone, r.Path)
+	return policy.Resolution{Path: r.Path, Type: policy.TypeDir}, true
 }
 
 // leadsTo reports whether something that the caller has lies below dir.

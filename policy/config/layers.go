@@ -60,10 +60,10 @@ func (b *builder) fileMount(src *Source, s *Sandbox, m Mount) {
 	if m.Name == "/" {
 		o.missing = "create it first"
 	}
-	if b.cut(o, m.Root.V) {
-		return
+	r, ok := b.cut(o, m.Root.V)
+	if !ok {
+		r, ok = b.resolve(o, m.Root.V, m.Optional.V)
 	}
-	r, ok := b.resolve(o, m.Root.V, m.Optional.V)
 	if !ok {
 		return
 	}

@@ -20,6 +20,7 @@ type Loaded struct {
 	Warnings    []Warning
 
 	later []*NotAvailableError
+	cut   []string // roots that the caller does not show
 }
 
 // Ready reports what the policy asks for and no backend enforces yet, as a
@@ -226,7 +227,8 @@ type builder struct {
 	space      *WorkspaceInForce // nil where no workspace counts
 	unconfined policy.Rule       // who disabled the workspace; zero where it is enforced
 
-	grantsOwn bool // the worker's own sandbox, of the old style, is the program's
+	gone      []string // roots that the caller does not show
+	grantsOwn bool     // the worker's own sandbox, of the old style, is the program's
 
 	outside  []Need // roots of the file that lie outside its directory
 	faults   []*policy.ConfigError
@@ -294,7 +296,7 @@ func (b *builder) build(flags Flags, src, worker *Source, c *Config) (Loaded, er
 		loaded.Attachments = c.Attachments
 	}
 	spec.Sources = append(spec.Sources, flags.written()...)
-	loaded.Workspace = b.space
+	loaded.Workspace, loaded.cut = b.space, b.gone
 	if loaded.Sandbox, err = b.sandbox(flags, spec); err != nil {
 		return Loaded{}, err
 	}
