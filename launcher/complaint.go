@@ -22,31 +22,45 @@ const (
 )
 
 // complaints are the words of strerror(3), of shells and of language runtimes
-// for the errors that a boundary causes, in lower case. The first match of a
-// line counts.
+// for the errors that a boundary causes. Those in lower case are found in any
+// case, the others only as they are. The first match of a line counts.
 var complaints = []struct {
 	about   subject
 	phrases []string
 }{
-	{readOnly, []string{"read-only file system", "erofs"}},
-	{network, []string{"network is unreachable", "enetunreach", "could not resolve", "couldn't resolve", "name resolution", "name or service not known",
-		"eai_again", "enotfound", "no such host", "address family not supported", "eafnosupport", "couldn't connect to server", "unable to look up"}},
-	{space, []string{"no space left on device", "enospc", "disk quota exceeded"}},
-	{forking, []string{"cannot fork", "can't fork", "fork: ", "resource temporarily unavailable", "eagain", "can't start new thread", "pthread_create"}},
-	{descriptors, []string{"too many open files", "emfile"}},
-	{allocating, []string{"cannot allocate memory", "out of memory", "memoryerror", "enomem"}},
-	{growing, []string{"file too large", "efbig", "file size limit exceeded"}},
-	{busy, []string{"device or resource busy", "ebusy"}},
-	{refused, []string{"permission denied", "operation not permitted", "eacces", "eperm", "access denied"}},
-	{missing, []string{"no such file", "directory nonexistent", "enoent", "not found", "does not exist"}},
+	{readOnly, []string{"read-only file system", "EROFS"}},
+	{network, []string{"network is unreachable", "ENETUNREACH", "could not resolve", "couldn't resolve", "name resolution", "name or service not known",
+		"EAI_AGAIN", "ENOTFOUND", "no such host", "address family not supported", "EAFNOSUPPORT", "couldn't connect to server", "unable to look up"}},
+	{space, []string{"no space left on device", "ENOSPC", "disk quota exceeded"}},
+	{forking, []string{"cannot fork", "can't fork", "fork: ", "resource temporarily unavailable", "EAGAIN", "can't start new thread", "pthread_create"}},
+	{descriptors, []string{"too many open files", "EMFILE"}},
+	{allocating, []string{"cannot allocate memory", "out of memory", "MemoryError", "ENOMEM"}},
+	{growing, []string{"file too large", "EFBIG", "file size limit exceeded"}},
+	{busy, []string{"device or resource busy", "EBUSY"}},
+	{refused, []string{"permission denied", "operation not permitted", "EACCES", "EPERM", "access denied"}},
+	{missing, []string{"no such file", "directory nonexistent", "ENOENT", "not found", "does not exist"}},
 }
 
 // writingWords stand in messages about changes.
 var writingWords = []string{"create", "creating", "creation", "touch", "mkdir", "remov", "unlink", "delet", "renam", "move", "moving", "writ", "append", "truncat", "chmod", "chown", "link", "install", "save", "saving"}
 
 func writes(lower string) bool {
-	_, at := find(lower, writingWords)
+	_, at := find(lower, lower, writingWords)
 	return at >= 0
+}
+
+// find returns the first of the phrases that a line holds, and where.
+func find(line, lower string, phrases []string) (phrase string, at int) {
+	for _, p := range phrases {
+		in := lower
+		if strings.ToLower(p) != p {
+			in = line
+		}
+		if i := strings.Index(in, p); i >= 0 {
+			return p, i
+		}
+	}
+	return "", -1
 }
 
 var quotedText = regexp.MustCompile("'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|“([^”]+)”|`([^'`]+)['`]")
@@ -85,10 +99,11 @@ func pathsIn(line string, from, to int) (paths []string) {
 		return paths
 	}
 	before := strings.TrimRight(line[:from], " :(")
-	if i := strings.LastIndex(before, ": "); i >= 0 {
-		before = before[i+2:]
-		if words := strings.Fields(before); len(words) > 0 && strings.Contains(line[:from], ": ") {
-			add(words[len(words)-1])
+	i := strings.LastIndex(before, ": ")
+	if words := strings.Fields(before[max(i, 0):]); len(words) > 0 {
+		// Without a name in front the word can be the program itself.
+		if last := words[len(words)-1]; i >= 0 || strings.ContainsAny(last, "/.@") {
+			add(last)
 		}
 	}
 	if after, ok := strings.CutPrefix(line[to:], ": "); ok {

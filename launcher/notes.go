@@ -76,7 +76,7 @@ func orNone(items []string) string {
 func (n *noter) read(line string) {
 	lower := strings.ToLower(line)
 	for _, c := range complaints {
-		phrase, at := find(lower, c.phrases)
+		phrase, at := find(line, lower, c.phrases)
 		if at < 0 {
 			continue
 		}
@@ -89,15 +89,6 @@ func (n *noter) read(line string) {
 		}
 		return
 	}
-}
-
-func find(text string, phrases []string) (phrase string, at int) {
-	for _, p := range phrases {
-		if i := strings.Index(text, p); i >= 0 {
-			return p, i
-		}
-	}
-	return "", -1
 }
 
 // network notes that the network is not open.

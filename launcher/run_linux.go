@@ -53,6 +53,9 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	sandbox.hold(kept, cmd)
 	pidfd, err := sandbox.handshake(stub.Encode(&orders))
 	if err != nil {
+		if pidfd >= 0 {
+			unix.Close(pidfd)
+		}
 		return Result{}, sandbox.fail(plan, cmd, err)
 	}
 	end, err := sandbox.supervise(ctx, cmd, pidfd)
