@@ -40,6 +40,10 @@ type Command struct {
 	// Signals are forwarded to the command as they arrive; nil for none.
 	Signals <-chan os.Signal
 
+	// Denials asks for what the kernel logs of refusals during the run. Only
+	// macOS has such a log; starting its reader takes up to a second.
+	Denials bool
+
 	Timeout time.Duration // then SIGTERM, Grace, SIGKILL to all; 0 for none
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0 is DefaultGrace
 }
@@ -54,6 +58,7 @@ type Result struct {
 	TimedOut bool           // it was ended by Timeout
 	Overrun  Overrun        // the limit that the command ran into; the zero value is none
 	Gaps     []string       // limits that the kernel does not keep here, and what does
+	Denials  []Denial       // if asked for; best effort, so an empty list proves nothing
 	Duration time.Duration  // from the start of the backend to the end
 
 	// Made lists files made or changed during the run that some tool acts on

@@ -92,11 +92,11 @@ func visiblePath(e policy.Effective, list string) string {
 	var kept []string
 	for dir := range strings.SplitSeq(list, ":") {
 		clean, err := policy.Clean(dir)
-		if err != nil || slices.Contains(kept, clean) || !mayShow(e, clean) {
+		if err != nil || slices.Contains(kept, clean) || !mayShow(e, clean) && !systemShows(e, clean) {
 			continue
 		}
 		r, d, err := e.Look(policy.Read, clean)
-		if err == nil && d.Allowed && r.Type == policy.TypeDir {
+		if err == nil && r.Type == policy.TypeDir && (d.Allowed || systemShows(e, r.Path)) {
 			kept = append(kept, clean)
 		}
 	}

@@ -94,7 +94,7 @@ func losses(plan Plan, gaps []landlock.Gap) map[string]string {
 	case Builtin:
 		builtinLosses(lost, gaps)
 	case Seatbelt:
-		seatbeltLosses(lost)
+		seatbeltLosses(lost, plan)
 	case None:
 		for _, p := range promises {
 			lost[p.name] = "the command runs unconfined"

@@ -18,7 +18,10 @@ func lateMatches(plan Plan) []policy.Deny {
 }
 
 // seatbeltLosses is what macOS has no means for.
-func seatbeltLosses(lost map[string]string) {
+func seatbeltLosses(lost map[string]string, plan Plan) {
+	if detail := exposureDetail(plan); detail != "" {
+		lost[GuaranteeProtected] = detail
+	}
 	lost[GuaranteeNames] = "names directly below / can be listed, and an error can tell whether a name exists; contents and attributes stay closed"
 	lost[GuaranteePrivate] = "HOME and TMPDIR point to a directory of the run, without a size limit; /tmp itself is closed"
 	lost[GuaranteeIPC] = "semaphores that other programs of the user have made can be used"
