@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/sbx-run/sbx/launcher"
 	"github.com/sbx-run/sbx/platform"
 	"github.com/sbx-run/sbx/policy"
 	"github.com/sbx-run/sbx/seatbelt"
@@ -32,10 +33,32 @@ func (a *app) renderSeatbelt(e policy.Effective) error {
 		fmt.Fprint(a.ui.out, p.Text)
 		return nil
 	}
+	a.ui.object(renderedProfile(p))
+	return nil
+}
+
+// printSeatbeltPlan shows the command line and the profile that a run would
+// have.
+func (a *app) printSeatbeltPlan(plan platform.Plan, cmd launcher.Command) error {
+	run := plan.Machine
+	run.Private = exampleRun.Private
+	p, err := seatbelt.Render(plan.Effective, run)
+	if err != nil {
+		return err
+	}
+	r := renderedProfile(p, cmd.Argv...)
+	if a.json {
+		a.ui.object(r)
+		return nil
+	}
+	fmt.Fprintf(a.ui.out, "%s\n\n%s", shellLine(r.Argv), p.Text)
+	return nil
+}
+
+func renderedProfile(p seatbelt.Profile, command ...string) rendered {
 	params := map[string]string{}
 	for _, q := range p.Params {
 		params[q.Name] = q.Value
 	}
-	a.ui.object(rendered{Backend: platform.Seatbelt, Argv: p.Argv(exampleFile), Profile: p.Text, Params: params})
-	return nil
+	return rendered{Backend: platform.Seatbelt, Argv: p.Argv(exampleFile, command...), Profile: p.Text, Params: params}
 }

@@ -47,7 +47,7 @@ type denial struct {
 
 // runCaptured runs the command without a terminal and prints one object.
 func (a *app) runCaptured(plan platform.Plan, cmd launcher.Command) error {
-	cmd.Stdin, cmd.Reap = os.Stdin, true
+	cmd.Stdin, cmd.Reap, cmd.Denials = os.Stdin, true, true
 	cmd.Signals = catchSignals(false)
 	got, err := launcher.Capture(context.Background(), plan, cmd)
 	if err != nil {
@@ -60,7 +60,7 @@ func (a *app) runCaptured(plan platform.Plan, cmd launcher.Command) error {
 		StdoutTruncated: got.Stdout.Truncated(), StderrTruncated: got.Stderr.Truncated(),
 		DurationMS: got.Duration.Milliseconds(),
 		Backend:    got.Backend, Guarantees: orEmpty(got.Guarantees),
-		Notes: append(orEmpty(got.Notes), madeNotes(got.Made, plan.Effective.Places.Cwd)...), Denials: []denial{},
+		Notes: append(orEmpty(got.Notes), madeNotes(got.Made, plan.Effective.Places.Cwd)...), Denials: denialsOf(plan.Effective, got.Denials),
 	})
 	a.code = got.ExitCode
 	return nil
@@ -76,6 +76,9 @@ func rawOf(t launcher.Text) string {
 
 // printPlan shows what a run would do, as a command line that a shell takes.
 func (a *app) printPlan(plan platform.Plan, cmd launcher.Command) error {
+	if plan.Backend == platform.Seatbelt {
+		return a.printSeatbeltPlan(plan, cmd)
+	}
 	argv := append(backendArgv(plan.Effective, plan.Layout, plan.Features, cmd.Dir), "--")
 	if a.json {
 		a.ui.object(rendered{Backend: plan.Backend, Argv: append(argv, cmd.Argv...)})
