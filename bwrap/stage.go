@@ -12,12 +12,13 @@ import (
 // mounts are therefore made by a process of ours and attached to the running
 // sandbox as few finished trees.
 const (
-	// stageBinds is the number of binds from which that is faster.
-	stageBinds = 64
+	// stageBinds is the number of binds from which that is faster: starting
+	// the other process costs two to three milliseconds.
+	stageBinds = 32
 
-	// stageMounts is the number of mounts of any kind, of which none takes
-	// more than six arguments, that stays well below MaxArgs.
-	stageMounts = 1200
+	// stageMounts is the same for mounts of all kinds. None takes more than
+	// six arguments, so this stays well below MaxArgs too.
+	stageMounts = 256
 )
 
 // Stage divides a layout into what bubblewrap makes itself and what is staged:
@@ -66,14 +67,14 @@ func Worth(l Layout) bool {
 	return binds > stageBinds || len(l.Mounts) > stageMounts
 }
 
-// NewStage divides l.
+// NewStage divides l. The zero value says that all of it is bubblewrap's.
 func NewStage(l Layout) Stage {
 	s := Stage{Root: -1, held: map[int]bool{}}
 	fixed := fixedPlaces(l)
 	made := map[string]Op{} // operation by path, to find what a mount lies in
 	sites := map[string]bool{}
 	for i, m := range l.Mounts {
-		in := memory(made, m.Path)
+		in, masked := surroundings(made, m.Path)
 		made[m.Path] = m.Op
 		if m.Path == "/" {
 			s.Root = i
@@ -81,9 +82,12 @@ func NewStage(l Layout) Stage {
 		if touches(fixed, m.Path) || path.Dir(m.Path) == "/" && !isDir(m) {
 			continue
 		}
+		if masked && m.Op != Symlink {
+			return Stage{} // masks are shared, so nothing can be in one
+		}
 		s.held[i] = true
-		if m.Op == Symlink && in == "" {
-			continue // in a mask, where there is no place for it
+		if masked {
+			continue // hidden with the rest of what is there
 		}
 		s.Mounts = append(s.Mounts, Staged{Index: i, In: in})
 		site := m.Path
@@ -95,8 +99,36 @@ func NewStage(l Layout) Stage {
 			s.Sites = append(s.Sites, site)
 		}
 	}
+	s.keepWhole(l)
 	s.Points = freePoints(l)
 	return s
+}
+
+// wholeSites is how many sites that are one bind bubblewrap keeps: enough for
+// the system's own directories, too few to be felt.
+const wholeSites = 8
+
+// keepWhole leaves the first sites that are one bind to bubblewrap. What it
+// starts inside may be linked dynamically, and finds its loader then.
+func (s *Stage) keepWhole(l Layout) {
+	if s.Root >= 0 {
+		return
+	}
+	mounts := map[string]int{}
+	for _, m := range s.Mounts {
+		mounts[topLevel(l.Mounts[m.Index].Path)]++
+	}
+	kept := 0
+	s.Mounts = slices.DeleteFunc(s.Mounts, func(m Staged) bool {
+		bind := l.Mounts[m.Index]
+		whole := kept < wholeSites && mounts[bind.Path] == 1 && (bind.Op == ROBind || bind.Op == Bind)
+		if whole {
+			kept++
+			delete(s.held, m.Index)
+			s.Sites = slices.DeleteFunc(s.Sites, func(site string) bool { return site == bind.Path })
+		}
+		return whole
+	})
 }
 
 // fixedPlaces lists what bubblewrap has to make itself.
@@ -124,18 +156,21 @@ func isDir(m Mount) bool {
 	return m.Op == Tmpfs || m.Op == MaskDir || m.Op == Pin
 }
 
-// memory finds the tmpfs in which p lies; "" if another mount is around it.
-func memory(made map[string]Op, p string) string {
+// surroundings finds the tmpfs in which p lies, "/" if no mount is around it
+// and "" if another one is, and reports whether that is a mask.
+func surroundings(made map[string]Op, p string) (in string, masked bool) {
 	for p != "/" {
 		p = path.Dir(p)
-		switch op, found := made[p]; {
-		case found && op == Tmpfs:
-			return p
-		case found && op != Symlink:
-			return ""
+		op, found := made[p]
+		switch {
+		case !found || op == Symlink:
+		case op == Tmpfs:
+			return p, false
+		default:
+			return "", op == MaskDir
 		}
 	}
-	return "/"
+	return "/", false
 }
 
 // within reports whether p is one of the sites or lies below one.

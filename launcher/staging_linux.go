@@ -17,6 +17,9 @@ func startStage(layout bwrap.Layout, opened sources) (bwrap.Stage, *stage.Builde
 		return bwrap.Stage{}, nil
 	}
 	divided := bwrap.NewStage(layout)
+	if len(divided.Mounts) == 0 {
+		return divided, nil
+	}
 	orders, files := stageOrders(layout, divided, opened)
 	builder, err := stage.Start(orders, files)
 	if err != nil {

@@ -1,0 +1,175 @@
+package stage_test
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sbx-run/sbx/launcher/stage"
+)
+
+// The builder is this test binary, entered again.
+
+func start(t *testing.T, o stage.Orders, files ...*os.File) (*stage.Builder, error) {
+	t.Helper()
+	runtime.LockOSThread()
+	t.Cleanup(runtime.UnlockOSThread)
+	b, err := stage.Start(o, files)
+	if err == nil {
+		t.Cleanup(b.Close)
+	}
+	return b, err
+}
+
+func points() []string { return []string{"/sys", "/mnt", "/srv"} }
+
+// TestRefused: what cannot be built here is known when Start returns.
+func TestRefused(t *testing.T) {
+	_, err := start(t, stage.Orders{Root: -1, Points: points()})
+	require.NoError(t, err, "the control arm must succeed")
+	for name, o := range map[string]stage.Orders{
+		"no place to build in": {Root: -1},
+		"no such place":        {Root: -1, Points: []string{"/no/such/place"}},
+		"a root not opened":    {Root: 0, Points: points()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := start(t, o)
+			assert.ErrorIs(t, err, stage.ErrRefused)
+		})
+	}
+}
+
+// TestFailure: a step that fails is told with its place, and nothing stays.
+func TestFailure(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	for _, name := range []string{"opened", "other"} {
+		require.NoError(t, os.Mkdir(dir+"/"+name, 0o755))
+	}
+	require.NoError(t, os.Symlink("opened", dir+"/link"))
+	opened, err := os.Open(dir + "/opened")
+	require.NoError(t, err)
+	defer opened.Close()
+	for _, row := range []struct {
+		name string
+		step stage.Step
+		text string
+	}{
+		{"another directory than the one opened", stage.Step{Op: stage.ShowRW, Path: dir + "/other", In: "/", Dir: true}, stage.ErrChanged.Error()},
+		{"a link to it", stage.Step{Op: stage.ShowRW, Path: dir + "/link", In: "/", Dir: true}, "symbolic links"},
+		{"gone", stage.Step{Op: stage.ShowRO, Path: dir + "/gone", In: "/", Dir: true}, "no such file"},
+		{"no mount point outside of memory", stage.Step{Op: stage.MaskDir, Path: dir + "/opened", Dir: true}, "no such file"},
+		{"an unknown step", stage.Step{Op: '?', Path: dir + "/opened", In: "/", Dir: true}, "damaged"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b, err := start(t, stage.Orders{Root: -1, Points: points(), Steps: []stage.Step{row.step}, Sites: []string{"/site"}}, opened)
+			require.NoError(t, err)
+			var f *stage.Failure
+			require.ErrorAs(t, b.Attach(os.Getpid()), &f)
+			assert.Equal(t, row.step.Path, f.Path)
+			assert.Contains(t, f.Text, row.text)
+		})
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, left, 3)
+}
+
+// TestAttach attaches a tree in the namespaces of another process: writable,
+// read-only, private and hidden places are what they should be, and the host
+// has none of it.
+func TestAttach(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	for _, name := range []string{"rw", "ro", "rw/masked", "beside"} {
+		require.NoError(t, os.Mkdir(dir+"/"+name, 0o755))
+	}
+	require.NoError(t, os.WriteFile(dir+"/rw/masked/key", []byte("secret"), 0o644))
+	require.NoError(t, os.WriteFile(dir+"/rw/file", []byte("secret"), 0o644))
+	top := "/" + strings.Split(dir, "/")[1]
+	b, err := start(t, stage.Orders{Root: -1, Points: points(), Sites: []string{top}, Steps: []stage.Step{
+		{Op: stage.ShowRW, Path: dir + "/rw", In: "/", Dir: true, Source: 0},
+		{Op: stage.MaskDir, Path: dir + "/rw/masked", Dir: true},
+		{Op: stage.MaskFile, Path: dir + "/rw/file"},
+		{Op: stage.ShowRO, Path: dir + "/ro", In: "/", Dir: true, Source: 1},
+		{Op: stage.Tmpfs, Path: dir + "/own", In: "/", Dir: true, Size: 1 << 20},
+		{Op: stage.Symlink, Path: dir + "/own/link", In: dir + "/own", Target: "file"},
+		{Op: stage.Copy, Path: dir + "/own/copy", In: dir + "/own", Source: 2},
+	}}, open(t, dir+"/rw"), open(t, dir+"/ro"), open(t, dir+"/rw/file"))
+	require.NoError(t, err)
+	got := inNamespace(t, dir, b, `cd "$0"; ls; cat rw/file rw/masked/key; touch ro/new new rw/masked/new; cd own && touch file && readlink link && cat copy; touch ../rw/new`)
+	assert.Equal(t, "own\nro\nrw\nfile\nsecret", got)
+	for name, there := range map[string]bool{"rw/new": true, "ro/new": false, "new": false, "rw/masked/new": false, "own": false, "beside": true} {
+		_, err := os.Lstat(dir + "/" + name)
+		assert.Equal(t, there, err == nil, name)
+	}
+}
+
+func open(t *testing.T, p string) *os.File {
+	t.Helper()
+	f, err := os.Open(p)
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// inNamespace starts a shell in namespaces of its own, attaches to it while it
+// waits, and returns what it prints then.
+func inNamespace(t *testing.T, arg string, b *stage.Builder, script string) string {
+	t.Helper()
+	sh := exec.Command("/bin/sh", "-c", "echo; read go; "+script, arg)
+	sh.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 1000, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 1000, HostID: os.Getgid(), Size: 1}},
+	}
+	in, err := sh.StdinPipe()
+	require.NoError(t, err)
+	out, err := sh.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, sh.Start())
+	_, err = out.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, b.Attach(sh.Process.Pid))
+	_, err = in.Write([]byte("go\n"))
+	require.NoError(t, err)
+	text, err := io.ReadAll(out)
+	require.NoError(t, err)
+	require.NoError(t, sh.Wait())
+	return string(text)
+}
+
+// TestClose: a builder that is not needed ends at once, and its process with
+// it; closing it again is nothing.
+func TestClose(t *testing.T) {
+	b, err := start(t, stage.Orders{Root: -1, Points: points(), Sites: []string{"/site"}})
+	require.NoError(t, err)
+	b.Close()
+	b.Close()
+	assert.Eventually(t, func() bool { return len(children(t)) == 0 }, 10*time.Second, time.Millisecond, "no child is left, of this test or others")
+	var none *stage.Builder
+	none.Close()
+	assert.NoError(t, none.Attach(1), "nothing to attach")
+}
+
+func children(t *testing.T) (pids []string) {
+	t.Helper()
+	lists, err := filepath.Glob("/proc/self/task/*/children")
+	require.NoError(t, err)
+	for _, list := range lists {
+		content, err := os.ReadFile(list)
+		if err == nil { // else the thread has ended
+			pids = append(pids, strings.Fields(string(content))...)
+		}
+	}
+	return pids
+}
