@@ -8,7 +8,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/sbx-run/sbx/policy"
 )
 
 // Rules for what sbx says:
@@ -115,21 +116,4 @@ const (
 )
 
 // printable escapes what a terminal would act on.
-func printable(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == unicode.ReplacementChar:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			quoted := strconv.QuoteRune(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-	}
-	return b.String()
-}
+func printable(s string) string { return policy.Printable(s) }
