@@ -12,7 +12,7 @@ import (
 // grantAdvice says which grant would show a command that the host has and the
 // sandbox does not.
 func grantAdvice(plan platform.Plan, cmd Command) string {
-	for _, p := range hostCandidates(cmd) {
+	for _, p := range hostCandidates(cmd, plan.Effective.Places.Cwd) {
 		info, err := os.Stat(p)
 		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
 			continue
@@ -29,13 +29,13 @@ func grantAdvice(plan platform.Plan, cmd Command) string {
 	return ""
 }
 
-func hostCandidates(cmd Command) []string {
+func hostCandidates(cmd Command, cwd string) []string {
 	name := cmd.Argv[0]
 	if strings.HasPrefix(name, "/") {
 		return []string{path.Clean(name)}
 	}
 	if strings.Contains(name, "/") {
-		return []string{path.Join(cmd.Dir, name)}
+		return []string{path.Join(cwd, name)}
 	}
 	var candidates []string
 	for _, dir := range strings.Split(os.Getenv("PATH"), ":") {
