@@ -18,5 +18,20 @@
 //     its socket closed and ends.
 //   - Exit status and failure come from records (bubblewrap's status
 //     descriptor, the stub's socket), never from wording or from guesses.
-//   - Nothing is written to the host.
+//   - Nothing is written to the host, but for a control group where a limit
+//     needs one and, with the built-in backend, a directory for the run's
+//     private files. Both are removed, or swept by the next run.
+//   - A limit is kept by the kernel, or else watched and named in
+//     [Result.Gaps]; a run that goes over one ends, and [Result.Overrun] says
+//     which it was.
+//
+// # Terminals
+//
+// A command that is alone on its terminal gets a process group of its own
+// there: keys reach it and nothing else, sbx passes on what it is sent itself,
+// stops when the command stops and hands the terminal back in the end. The
+// backend is in that group too, with all signals blocked but those that stop
+// it, because its stop is how its parent learns of the command's. In a
+// pipeline or a script the command shares the caller's group, as any program
+// would; Landlock (Linux 6.12) keeps its signals inside.
 package launcher
