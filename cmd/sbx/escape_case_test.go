@@ -34,7 +34,6 @@ type escapeCase struct {
 
 	Effect []string // what must be true on the host for the attack to count
 
-	Needs   string     // feature of sbx that the policy uses
 	Refusal bool       // an error instead of a run is a good answer
 	Lacks   string     // why a machine may not have what is attacked
 	Control *pinned    // the control arm may be blocked, and why
@@ -154,7 +153,7 @@ func (c *escapeCase) set(line string) error {
 	}
 	if text, ok := map[string]*string{
 		"id": &c.ID, "attack": &c.Attack, "as": &c.As, "expect": &c.Expect, "flags": &c.Flags, "bare": &c.Bare,
-		"cwd": &c.Cwd, "via": &c.Via, "do": &c.Do, "run": &c.Run, "signal": &c.Signal, "needs": &c.Needs, "lacks": &c.Lacks,
+		"cwd": &c.Cwd, "via": &c.Via, "do": &c.Do, "run": &c.Run, "signal": &c.Signal, "lacks": &c.Lacks,
 	}[key]; ok {
 		if *text != "" {
 			return fmt.Errorf("%s is given twice", key)

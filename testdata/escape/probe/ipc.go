@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"unsafe"
 
@@ -25,6 +26,7 @@ func ipcVerbs() map[string]verb {
 		"posix-queue":   {1, posixQueue},
 		"key-search":    {2, keySearch},
 		"key-request":   {1, keyRequest},
+		"key-list":      {1, keyList},
 	}
 }
 
@@ -134,4 +136,16 @@ func readKey(id int) verdict {
 		return blockedFor("a key without the secret")
 	}
 	return allowed("the host's key was read")
+}
+
+// keyList looks for the name of a key in the kernel's list.
+func keyList(a []string) verdict {
+	list, err := os.ReadFile("/proc/keys")
+	if err != nil {
+		return blocked(err)
+	}
+	if !bytes.Contains(list, []byte(a[0])) {
+		return blockedFor("it is not in the list")
+	}
+	return allowed("the host's key is in the list")
 }

@@ -3,8 +3,11 @@
 package main
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +17,7 @@ func socketVerbs() map[string]verb {
 		"socket":     {3, socket},
 		"netlink":    {1, netlink},
 		"raw-socket": {0, rawSocket},
+		"set-link":   {0, setLink},
 		"socketpair": {0, socketpair},
 	}
 }
@@ -85,4 +89,35 @@ func socketpair([]string) verdict {
 		return blocked(err)
 	}
 	return allowed("both ends talk")
+}
+
+// setLink changes an interface that does not exist, which the kernel notices
+// after it has looked at the caller's rights.
+func setLink([]string) verdict {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+	if err != nil {
+		return blocked(err)
+	}
+	defer unix.Close(fd)
+	const size = unix.SizeofNlMsghdr + unix.SizeofIfInfomsg
+	request := struct {
+		head unix.NlMsghdr
+		link unix.IfInfomsg
+	}{
+		unix.NlMsghdr{Len: size, Type: unix.RTM_SETLINK, Flags: unix.NLM_F_REQUEST | unix.NLM_F_ACK},
+		unix.IfInfomsg{Index: math.MaxInt32},
+	}
+	message := unsafe.Slice((*byte)(unsafe.Pointer(&request)), size)
+	if err := unix.Sendto(fd, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return blocked(err)
+	}
+	answer := make([]byte, 4096)
+	n, _, err := unix.Recvfrom(fd, answer, 0)
+	if err != nil {
+		return blocked(err)
+	}
+	if n < unix.SizeofNlMsghdr+4 {
+		return blockedFor("an answer of %d bytes", n)
+	}
+	return pastCheck(unix.Errno(-int32(binary.NativeEndian.Uint32(answer[unix.SizeofNlMsghdr:]))))
 }
