@@ -51,7 +51,7 @@ func TestRecipeShellToolInGo(t *testing.T) {
 	require.NoError(t, err)
 	build := exec.Command("go", "build", "-overlay", w.write("overlay.json", string(overlay)), "-o", w.dir+"/shelltool", "./docs/shelltool")
 	build.Dir = repo
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOPROXY=off")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 
