@@ -25,7 +25,7 @@ func seatbeltLosses(lost map[string]string, plan Plan) {
 	lost[GuaranteeNames] = "names directly below / can be listed, and an error can tell whether a name exists; contents and attributes stay closed"
 	lost[GuaranteePrivate] = "HOME and TMPDIR point to a directory of the run, without a size limit; /tmp itself is closed"
 	lost[GuaranteeIPC] = "semaphores that other programs of the user have made can be used"
-	lost[GuaranteeKill] = "a process of the command that starts a session of its own survives, and all do if sbx itself is killed with SIGKILL"
+	lost[GuaranteeKill] = "background processes survive a run on a terminal, elsewhere those that start a session of their own, and all if sbx itself is killed with SIGKILL"
 	lost[GuaranteeSyscalls] = "macOS lets no program filter the system calls of another"
 }
 
