@@ -25,6 +25,9 @@ type building struct {
 // harmless is what every mount of a sandbox has.
 const harmless = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 
+// cloned asks open_tree for a copy of a mount, attached nowhere.
+const cloned = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC
+
 // newBuilding tries everything that a kernel or a filter may refuse, so that a
 // refusal is known before bubblewrap is started.
 func newBuilding(o Orders) (b *building, err error) {
@@ -92,7 +95,14 @@ func (b *building) addMasks() (err error) {
 	if err := unix.MountSetattr(b.masks, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
 		return err
 	}
-	return unix.MoveMount(b.masks, "", b.scratch, "masks", unix.MOVE_MOUNT_F_EMPTY_PATH)
+	if err := unix.MoveMount(b.masks, "", b.scratch, "masks", unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return err
+	}
+	trial, err := unix.OpenTree(b.masks, "d", cloned)
+	if err != nil {
+		return err
+	}
+	return unix.Close(trial)
 }
 
 // do carries one step out.
@@ -126,7 +136,6 @@ func (b *building) do(s Step) error {
 
 // mountFor makes the mount of a step, attached nowhere.
 func (b *building) mountFor(s Step) (int, error) {
-	const clone = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC
 	switch s.Op {
 	case ShowRO:
 		return show(s.Path, s.Source, unix.MOUNT_ATTR_RDONLY)
@@ -135,9 +144,9 @@ func (b *building) mountFor(s Step) (int, error) {
 	case Tmpfs:
 		return newTmpfs(s.Size)
 	case MaskDir:
-		return unix.OpenTree(b.masks, "d", clone)
+		return unix.OpenTree(b.masks, "d", cloned)
 	case MaskFile:
-		return unix.OpenTree(b.masks, "f", clone)
+		return unix.OpenTree(b.masks, "f", cloned)
 	}
 	return -1, errOrders
 }
@@ -160,7 +169,7 @@ func show(p string, source int, flags uint64) (int, error) {
 	if theirs.Dev != ours.Dev || theirs.Ino != ours.Ino {
 		return -1, ErrChanged
 	}
-	mount, err := unix.OpenTree(at, "", unix.AT_EMPTY_PATH|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	mount, err := unix.OpenTree(at, "", cloned|unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
 	if err != nil {
 		return -1, err
 	}

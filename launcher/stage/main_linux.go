@@ -133,7 +133,7 @@ func (b *building) deliver(sites []string) error {
 			if err != nil {
 				return fail(site, err)
 			}
-			fds[i], err = unix.OpenTree(at, "", unix.AT_EMPTY_PATH|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+			fds[i], err = unix.OpenTree(at, "", cloned|unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
 			if err != nil {
 				return fail(site, err)
 			}
