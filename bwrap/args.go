@@ -28,7 +28,6 @@ type Options struct {
 	ShareNet   bool
 	NewSession bool // detach from the terminal; for runs without one
 	Chdir      string
-	StatusFD   int   // for --json-status-fd; 0 is none
 	Stage      Stage // what others make; the zero value is nothing
 
 	// FD gives the open descriptor for the i-th mount of the layout, for
@@ -50,9 +49,6 @@ func Args(l Layout, o Options) []string {
 	w.add("--die-with-parent", "--cap-drop", "ALL", "--hostname", "sbx")
 	if o.NewSession {
 		w.add("--new-session")
-	}
-	if o.StatusFD > 0 {
-		w.add("--json-status-fd", strconv.Itoa(o.StatusFD))
 	}
 	for i, m := range l.Mounts {
 		if !o.Stage.Holds(i) {

@@ -40,7 +40,7 @@ func TestFeatures(t *testing.T) {
 		"none":             {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			args := bwrap.Args(layout, bwrap.Options{Features: f, FD: descriptors(layout), StatusFD: 5, NewSession: true})
+			args := bwrap.Args(layout, bwrap.Options{Features: f, FD: descriptors(layout), NewSession: true})
 			compareGolden(t, "features-"+name+".golden", lines(args))
 		})
 	}
@@ -54,10 +54,9 @@ func TestOptions(t *testing.T) {
 		o         bwrap.Options
 		with, not []string
 	}{
-		{"nothing", bwrap.Options{}, []string{"--unshare-all", "--die-with-parent", "--cap-drop ALL", "--remount-ro /"}, []string{"--share-net", "--new-session", "--json-status-fd", "--chdir", "--disable-userns"}},
+		{"nothing", bwrap.Options{}, []string{"--unshare-all", "--die-with-parent", "--cap-drop ALL", "--remount-ro /"}, []string{"--share-net", "--new-session", "--chdir", "--disable-userns"}},
 		{"network", bwrap.Options{ShareNet: true}, []string{"--share-net"}, nil},
 		{"a session of its own", bwrap.Options{NewSession: true}, []string{"--new-session"}, nil},
-		{"status", bwrap.Options{StatusFD: 7}, []string{"--json-status-fd 7"}, nil},
 		{"directory", bwrap.Options{Chdir: "/w"}, []string{"--chdir /w"}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

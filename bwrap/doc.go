@@ -1,6 +1,6 @@
-// Package bwrap translates a policy.Effective into bubblewrap arguments and
-// reads what bubblewrap reports. It is pure: it starts nothing, looks at no
-// file and builds on every operating system.
+// Package bwrap translates a policy.Effective into bubblewrap arguments. It is
+// pure: it starts nothing, looks at no file and builds on every operating
+// system.
 //
 // # Model
 //

@@ -61,7 +61,7 @@ func startInScratch(plan platform.Plan, cmd Command, place *scratch) (*sandbox, 
 	if cmd.Reap {
 		becomeReaper()
 	}
-	s.pid, s.pidfd, err = startProcess("/proc/self/exe", []string{"sbx", stub.Arg}, append(files, grants...), placing{session: !cmd.Interactive, group: cmd.Terminal != nil})
+	s.pid, s.pidfd, err = startProcess("/proc/self/exe", []string{"sbx", stub.Arg}, append(files, grants...), placing{session: !cmd.Interactive, group: cmd.Terminal != nil, dying: true})
 	if err != nil {
 		opening.err = err
 		return nil, stub.Spec{}, opening.fail()

@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"bufio"
 	"os"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 const (
 	socketFD = stub.SocketFD
 	argsFD   = iota + socketFD
-	statusFD
 	exeFD
 	stderrFD
 	firstSourceFD
@@ -42,6 +40,14 @@ func startBwrap(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) {
 }
 
 // startBwrapPart starts bubblewrap for all that is not staged.
+//
+// bubblewrap must not die between making its child and letting it go: the
+// child would wait for ever, with nobody left to tell. So nothing of ours kills
+// it: if we are killed early, it goes on until its stub finds our socket
+// closed, and later it dies with us by itself (--die-with-parent). And it gets
+// no status descriptor, into which it would write just then. The stub's records
+// say that the command ran, and from there on bubblewrap's own status is the
+// command's.
 func startBwrapPart(plan platform.Plan, cmd Command, opened sources, staged bwrap.Stage) (*sandbox, stub.Spec, error) {
 	own := opened.unstaged(staged)
 	options, err := arguments(plan, cmd, own, staged)
@@ -51,7 +57,6 @@ func startBwrapPart(plan platform.Plan, cmd Command, opened sources, staged bwra
 	var opening opener
 	defer opening.closeTheirs()
 	ours, theirs := opening.socketPair()
-	statusR, statusW := opening.pipe()
 	saidR, saidW := opening.pipe()
 	exe := opening.open("/proc/self/exe", unix.O_RDONLY)
 	args := opening.memfd(options)
@@ -60,7 +65,7 @@ func startBwrapPart(plan platform.Plan, cmd Command, opened sources, staged bwra
 		return nil, stub.Spec{}, opening.fail()
 	}
 	files := []*os.File{orFile(cmd.Stdin, null), orFile(cmd.Stdout, null), saidW,
-		theirs, args, statusW, exe, orFile(cmd.Stderr, null)}
+		theirs, args, exe, orFile(cmd.Stderr, null)}
 	argv := []string{"bwrap", "--args", itoa(argsFD), "--", "/proc/self/fd/" + itoa(exeFD), stub.Arg}
 	s := newSandbox(ours)
 	s.pid, s.pidfd, err = startProcess(plan.Program, argv, append(files, own.files()...), placing{group: cmd.Terminal != nil})
@@ -68,7 +73,7 @@ func startBwrapPart(plan platform.Plan, cmd Command, opened sources, staged bwra
 		opening.err = err
 		return nil, stub.Spec{}, opening.fail()
 	}
-	s.said, s.statusFile, s.statuses = saidR, statusR, bufio.NewReader(statusR)
+	s.said = saidR
 	// The mounts take a few milliseconds; meanwhile the orders are written.
 	orders := ordersFor(plan, cmd)
 	orders.Mounts = opened.checks(plan.Layout)
@@ -84,7 +89,6 @@ func arguments(plan platform.Plan, cmd Command, own sources, staged bwrap.Stage)
 		Features:   plan.Features,
 		ShareNet:   plan.Effective.Network.Mode != 0,
 		NewSession: !cmd.Interactive,
-		StatusFD:   statusFD,
 		Stage:      staged,
 		FD:         func(i int) int { return number[i] },
 	})

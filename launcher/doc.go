@@ -16,8 +16,9 @@
 //   - No process of a run outlives it, whoever is killed: bubblewrap and its
 //     process 1 die with their parents, and a stub whose launcher is gone finds
 //     its socket closed and ends.
-//   - Exit status and failure come from records (bubblewrap's status
-//     descriptor, the stub's socket), never from wording or from guesses.
+//   - That the command ran, or why not, comes from the stub's records, never
+//     from wording or from guesses; from there on bubblewrap's own status is
+//     the command's.
 //   - Nothing is written to the host, but for a control group where a limit
 //     needs one and, with the built-in backend, a directory for the run's
 //     private files. Both are removed, or swept by the next run.

@@ -22,7 +22,7 @@ func (s *sandbox) handshake(orders []byte) (pidfd int, err error) {
 	if err != nil {
 		return -1, err
 	}
-	s.holdInit()
+	s.holdInit(pid)
 	pidfd, err = unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return -1, err

@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sbx-run/sbx/bwrap"
 	"github.com/sbx-run/sbx/launcher/stage"
 )
 
@@ -18,10 +17,7 @@ type sandbox struct {
 	reader *bufio.Reader // on socket
 	init   int           // pidfd of process 1 of the sandbox; -1 if there is none
 
-	// What bubblewrap writes, on its own stderr and as status. Both are few
-	// words that fit into a pipe, so they are read when they are needed.
-	said, statusFile *os.File
-	statuses         *bufio.Reader // on statusFile
+	said *os.File // bubblewrap's own stderr; nil without it
 
 	direct  bool   // the child becomes the command, so its status is the command's
 	cleanup func() // removes what the run made; nil for nothing
@@ -34,44 +30,39 @@ type sandbox struct {
 	bounds   *bounds             // keeps the limits
 	admit    func(pid int) error // puts the command where its limits hold, before it has its orders
 
-	status bwrap.Status
-	ended  *unix.WaitStatus
+	ended *unix.WaitStatus // of our child
 }
 
 func newSandbox(socket *os.File) *sandbox {
 	return &sandbox{socket: socket, reader: bufio.NewReader(socket), init: -1}
 }
 
-// holdInit keeps process 1 of the sandbox in hand, to see its end. bubblewrap
-// named it before the stub could run. If it is gone already there is nothing
-// to wait for.
-func (s *sandbox) holdInit() {
-	if s.statusFile == nil {
+// holdInit keeps process 1 of the sandbox in hand, to end it and to see its
+// end. It is the parent of the stub, which waits for its orders meanwhile.
+func (s *sandbox) holdInit(stub int) {
+	if s.direct {
 		return
 	}
-	first, err := bwrap.ReadStarted(s.statuses)
-	if err != nil {
-		return
-	}
+	first := parentOf(stub)
 	if fd, err := unix.PidfdOpen(first, 0); err == nil {
 		s.first, s.init = first, fd
 	}
 }
 
-// lastWords reads what bubblewrap left: its exit record, and on a failure its
-// reason. Both pipes end with process 1.
+// lastWords ends process 1, which bubblewrap's death may have missed, and
+// reads what bubblewrap complained about. The pipe ends with process 1.
 func (s *sandbox) lastWords() (reason string) {
-	if s.statusFile == nil {
+	if s.said == nil {
 		return ""
 	}
-	s.status, _ = bwrap.ReadExit(s.statuses) // cut off if bubblewrap was killed, which Exited tells
+	kill(s.init, unix.SIGKILL)
 	return firstLine(s.said)
 }
 
 func (s *sandbox) close() {
 	s.builder.Close()
 	s.terminal.giveBack(false)
-	closeAll([]*os.File{s.socket, s.said, s.statusFile})
+	closeAll([]*os.File{s.socket, s.said})
 	unix.Close(s.pidfd)
 	if s.cleanup != nil {
 		s.cleanup()

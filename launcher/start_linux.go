@@ -13,7 +13,7 @@ import (
 
 // startProcess forks and execs without os.StartProcess, which forks once more
 // at its first use to see whether pidfds work. Descriptor i of the child is
-// files[i]; it dies with the calling thread. Signals that a terminal or the
+// files[i]. Where dying is set it dies with the calling thread. Signals that a terminal or the
 // command sends to its whole group stay blocked in the backend: only the stub
 // lets them in again, for the command.
 func startProcess(program string, argv []string, files []*os.File, in placing) (pid, pidfd int, err error) {
@@ -23,11 +23,15 @@ func startProcess(program string, argv []string, files []*os.File, in placing) (
 		numbers[i] = f.Fd()
 	}
 	pidfd = -1
+	sys := &syscall.SysProcAttr{PidFD: &pidfd, Setsid: in.session, Setpgid: in.group}
+	if in.dying {
+		sys.Pdeathsig = syscall.SIGKILL
+	}
 	pid, err = syscall.ForkExec(program, argv, &syscall.ProcAttr{
 		Dir:   "/",
 		Env:   []string{},
 		Files: numbers,
-		Sys:   &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &pidfd, Setsid: in.session, Setpgid: in.group},
+		Sys:   sys,
 	})
 	runtime.KeepAlive(files)
 	return pid, pidfd, err

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/sbx-run/sbx/bwrap"
 )
 
 // hold gives a started sandbox what it is supervised with.
@@ -40,8 +38,6 @@ func (s *sandbox) supervise(ctx context.Context, cmd Command, pidfd int) (Result
 		result.ExitCode, result.Signal = 128+int(unix.SIGKILL), unix.SIGKILL
 	case ctx.Err() != nil:
 		return Result{}, context.Cause(ctx)
-	case !s.status.Exited && !s.ended.Signaled():
-		return Result{}, &SetupError{Step: "bwrap", Reason: "it ended without a status, and the command with it: " + manner(*s.ended)}
 	default:
 		result.Overrun = s.bounds.blame(result)
 	}
@@ -55,16 +51,14 @@ const exitTimedOut = 124
 // result says how the command ended. bubblewrap folds signals into exit codes;
 // the kernel keeps the two apart.
 func (s *sandbox) result(pidfd int) Result {
-	switch {
-	case s.direct:
+	if s.direct || s.ended.Signaled() { // with bubblewrap killed, the command was too
 		return resultOf(*s.ended)
-	case !s.status.Exited:
-		return resultOf(*s.ended) // bubblewrap was killed, and the command with it
 	}
-	if status, ok := statusOf(pidfd); ok && exitCodeOf(status) == s.status.ExitCode {
+	code := s.ended.ExitStatus()
+	if status, ok := statusOf(pidfd); ok && exitCodeOf(status) == code {
 		return resultOf(status)
 	}
-	return Result{ExitCode: s.status.ExitCode, Signal: foldedSignal(s.status.ExitCode)}
+	return Result{ExitCode: code, Signal: foldedSignal(code)}
 }
 
 func resultOf(status unix.WaitStatus) Result {
@@ -182,9 +176,6 @@ func (s *sandbox) wait(pidfd int) (reason string) {
 		}
 	}
 	reason = s.lastWords()
-	if s.direct {
-		s.status = bwrap.Status{ExitCode: exitCodeOf(*s.ended), Exited: true}
-	}
 	if s.init >= 0 {
 		awaitEnd(s.init)
 		unix.Close(s.init)

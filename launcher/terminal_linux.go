@@ -11,7 +11,7 @@ import (
 
 // placing is where a started process belongs: in a session of its own, or in
 // a process group of its own in ours.
-type placing struct{ session, group bool }
+type placing struct{ session, group, dying bool }
 
 // blockSignals keeps what a terminal or kill(0) sends to a whole group away
 // from a process that is started now: the mask of the forking thread is

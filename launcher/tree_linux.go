@@ -131,3 +131,18 @@ func (s *scratch) size() (total int64) {
 	})
 	return total
 }
+
+// parentOf returns the parent of a process, proc_pid_stat(5); 0 if it is gone.
+func parentOf(pid int) int {
+	stat, err := os.ReadFile("/proc/" + itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	// The name in parentheses may hold anything, also parentheses.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(string(fields[1]))
+	return parent
+}

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
+	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/sbx-run/sbx/bwrap"
@@ -40,10 +39,6 @@ func probeBwrap(program string) Probe {
 	p.Features = featuresOf(help)
 	if version, err := runProbe(program, "--version"); err == nil {
 		p.Version = strings.TrimSpace(strings.TrimPrefix(version, "bubblewrap"))
-	}
-	if !hasOption(help, "--json-status-fd") {
-		p.Error = "it is older than 0.3.3 and has no --json-status-fd"
-		return p
 	}
 	if _, err := runProbe(program, trial(p.Features)...); err != nil {
 		p.Error = err.Error()
@@ -85,7 +80,12 @@ func trial(f bwrap.Features) []string {
 		{Op: bwrap.Proc, Path: "/proc"},
 		{Op: bwrap.Tmpfs, Path: "/tmp", Size: 4096},
 	}}
-	return append(bwrap.Args(layout, bwrap.Options{Features: f}), "--", "/proc/self/exe", "--version")
+	// A bubblewrap that is to die with us and does so before it has let its
+	// child go leaves that child behind. This one ends by itself.
+	options := slices.DeleteFunc(bwrap.Args(layout, bwrap.Options{Features: f}), func(option string) bool {
+		return option == "--die-with-parent"
+	})
+	return append(options, "--", "/proc/self/exe", "--version")
 }
 
 func hasOption(help, option string) bool {
@@ -100,16 +100,12 @@ func hasOption(help, option string) bool {
 // runProbe runs program with an empty environment and returns its stdout, or
 // the first line of what it complained about.
 func runProbe(program string, args ...string) (string, error) {
-	// The parent-death signal is bound to the thread that starts the child.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = []string{}
 	cmd.Dir = "/"
 	cmd.WaitDelay = 100 * time.Millisecond
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
