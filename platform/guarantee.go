@@ -2,8 +2,10 @@ package platform
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/sbx-run/sbx/bwrap"
 	"github.com/sbx-run/sbx/platform/landlock"
 	"github.com/sbx-run/sbx/policy"
 )
@@ -88,6 +90,9 @@ func losses(plan Plan, gaps []landlock.Gap) map[string]string {
 		if !plan.Landlock.Files || hasGap(gaps, landlock.GapFiles) {
 			lost[GuaranteeLateMounts] = "a file system that the host mounts below a read-only grant during the run is writable; Landlock (Linux 5.13) closes this"
 		}
+		if p, inside := readOnlyInWritable(plan.Layout); inside {
+			lost[GuaranteeLateMounts] = "a file system that the host mounts below " + p + " during the run is writable, because a writable place surrounds it"
+		}
 		if !plan.Features.Size {
 			lost[GuaranteePrivate] = "/tmp and the home may fill half of the memory each; bubblewrap 0.7 bounds them"
 		}
@@ -110,7 +115,7 @@ func builtinLosses(lost map[string]string, gaps []landlock.Gap) {
 	lost[GuaranteeMetadata] = "modes, times and extended attributes of the caller's files can be changed" + needs
 	lost[GuaranteeProtected] = "files that other tools execute are writable where their directory is" + needs
 	lost[GuaranteePrivate] = "HOME and TMPDIR point to a directory of the run, without a size limit; /tmp itself is closed" + needs
-	lost[GuaranteeProcesses] = "processes of the host can be listed, but neither signalled nor traced" + needs
+	lost[GuaranteeProcesses] = "processes of the host can be listed and scheduled otherwise, but neither signalled nor traced" + needs
 	lost[GuaranteeKill] = "if sbx itself is killed with SIGKILL, background processes of the command survive" + needs
 	for _, g := range gaps {
 		switch g.Name {
@@ -159,4 +164,23 @@ func guaranteeNames() []string {
 		names[i] = p.name
 	}
 	return names
+}
+
+// readOnlyInWritable finds a host directory that is mounted read-only inside a
+// writable mount: Landlock's rules only add up, so the writable one's covers
+// what appears below.
+func readOnlyInWritable(l bwrap.Layout) (p string, found bool) {
+	var writable []string
+	for _, m := range l.Mounts {
+		switch m.Op {
+		case bwrap.Tmpfs, bwrap.Bind:
+			writable = append(writable, m.Path)
+		case bwrap.ROBind:
+			inside := slices.ContainsFunc(writable, func(dir string) bool { return policy.Contains(dir, m.Path) })
+			if inside && m.Type == policy.TypeDir {
+				return m.Path, true
+			}
+		}
+	}
+	return "", false
 }

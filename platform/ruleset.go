@@ -75,8 +75,9 @@ func socketGrants(e policy.Effective) []landlock.Grant {
 }
 
 // deviceNodes are what the built-in backend opens of /dev, as bubblewrap's
-// --dev does.
-var deviceNodes = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts", "/dev/ptmx"}
+// --dev does. Not /dev/pts: it holds the caller's other terminals too, and what
+// is typed into them could be read.
+var deviceNodes = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 
 // builtinRuleset expresses e by Landlock alone. Landlock grants only: what is
 // narrower than its surroundings cannot be said, and is listed. The private

@@ -76,6 +76,9 @@ func become(spec Spec) error {
 		return err
 	}
 	resetSignals()
+	if err := dropPrivileges(); err != nil {
+		return err
+	}
 	if err := restrict(spec.Landlock); err != nil {
 		return err
 	}

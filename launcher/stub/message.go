@@ -7,13 +7,14 @@ type Stage string
 
 // The stages, in order.
 const (
-	StageVerify   Stage = "verify"
-	StageChdir    Stage = "chdir"
-	StageLimits   Stage = "limits"
-	StageLandlock Stage = "landlock"
-	StageSeccomp  Stage = "seccomp"
-	StageLookup   Stage = "lookup"
-	StageExec     Stage = "exec"
+	StageVerify     Stage = "verify"
+	StageChdir      Stage = "chdir"
+	StageLimits     Stage = "limits"
+	StagePrivileges Stage = "privileges"
+	StageLandlock   Stage = "landlock"
+	StageSeccomp    Stage = "seccomp"
+	StageLookup     Stage = "lookup"
+	StageExec       Stage = "exec"
 )
 
 // Failure is why the command does not run.
