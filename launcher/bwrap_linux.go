@@ -24,12 +24,11 @@ const (
 // pipe of ours, so that its words are never mixed with the command's; the
 // stub puts the command's own stderr in place.
 func startBwrap(plan platform.Plan, cmd Command) (*sandbox, stub.Spec, error) {
-	opened, err := openSources(plan.Layout)
+	opened, staged, builder, err := openOrStage(plan.Layout)
 	if err != nil {
 		return nil, stub.Spec{}, err
 	}
 	defer opened.Close()
-	staged, builder := startStage(plan.Layout, opened)
 	s, orders, err := startBwrapPart(plan, cmd, opened, staged)
 	if err != nil {
 		builder.Close()

@@ -7,34 +7,43 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sbx-run/sbx/bwrap"
+	"github.com/sbx-run/sbx/launcher/stage"
 	"github.com/sbx-run/sbx/launcher/stub"
 	"github.com/sbx-run/sbx/platform/nofollow"
 	"github.com/sbx-run/sbx/policy"
 )
 
-// source is what a mount shows, pinned by a descriptor.
+// source is what a mount shows, pinned by a descriptor, or known by its
+// identity if others open it.
 type source struct {
-	file     *os.File
-	dev, ino uint64
+	file *os.File
+	stage.Identity
 }
 
-// sources holds the descriptors of a layout; entries without a file are nil.
+// sources holds the sources of a layout; entries that show nothing of the host
+// are zero.
 type sources []source
 
-// openSources opens what every mount of the layout shows. The plan resolved
-// all links; if one stands in the way now, somebody changed the tree in
-// between and the run ends.
-func openSources(layout bwrap.Layout) (sources, error) {
+// openSources opens what every mount of the layout shows; what is staged is
+// only looked at, because a process with threads waits long for room for many
+// descriptors. The plan resolved all links; if one stands in the way now,
+// somebody changed the tree in between and the run ends.
+func openSources(layout bwrap.Layout, staged bwrap.Stage) (sources, error) {
 	opened := make(sources, len(layout.Mounts))
 	var mask source // shared by all: it reads as empty for each
 	for i, m := range layout.Mounts {
-		s, err := mask, error(nil)
-		if m.Op != bwrap.MaskFile || mask.file == nil {
-			s, err = openSource(m)
+		if m.Op == bwrap.MaskFile && (mask.file != nil || staged.Holds(i)) {
+			opened[i] = mask
+			continue
 		}
+		s, err := openSource(m)
 		if err != nil {
 			opened.Close()
 			return nil, sourceError(m.Path, err)
+		}
+		if staged.Holds(i) && m.Op != bwrap.Copy && s.file != nil {
+			s.file.Close()
+			s.file = nil
 		}
 		if m.Op == bwrap.MaskFile {
 			mask = s
@@ -72,12 +81,11 @@ func openSource(m bwrap.Mount) (source, error) {
 		return source{}, err
 	}
 	s := source{file: os.NewFile(uintptr(fd), m.Path)}
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return s, err
+	var mode uint32
+	if s.Identity, mode, err = stage.Identify(fd); err == nil {
+		err = checkType(m, mode&unix.S_IFMT)
 	}
-	s.dev, s.ino = st.Dev, st.Ino
-	if err := checkType(m, st.Mode&unix.S_IFMT); err != nil {
+	if err != nil {
 		s.file.Close()
 		return source{}, err
 	}
@@ -129,7 +137,7 @@ func (s sources) checks(layout bwrap.Layout) []stub.Check {
 	}
 	for i, m := range layout.Mounts {
 		if want, ok := wanted(m); ok {
-			checks = append(checks, stub.Check{Path: m.Path, Want: want, Dev: s[i].dev, Ino: s[i].ino})
+			checks = append(checks, stub.Check{Path: m.Path, Want: want, Dev: s[i].Dev, Ino: s[i].Ino})
 		}
 	}
 	return checks

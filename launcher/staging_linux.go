@@ -10,41 +10,39 @@ import (
 	"github.com/sbx-run/sbx/policy"
 )
 
-// startStage starts to build what is better built beside bubblewrap. Where
-// this machine does not let us, bubblewrap makes everything, in more time.
-func startStage(layout bwrap.Layout, opened sources) (bwrap.Stage, *stage.Builder) {
-	if !bwrap.Worth(layout) {
-		return bwrap.Stage{}, nil
+// openOrStage opens what a layout shows, and starts to build what is better
+// built beside bubblewrap. Where this machine does not let us, bubblewrap makes
+// everything, in more time.
+func openOrStage(layout bwrap.Layout) (sources, bwrap.Stage, *stage.Builder, error) {
+	if divided := bwrap.NewStage(layout); bwrap.Worth(layout) && len(divided.Mounts) > 0 {
+		opened, err := openSources(layout, divided)
+		if err != nil {
+			return nil, bwrap.Stage{}, nil, err
+		}
+		builder, err := stage.Start(stageOrders(layout, divided, opened))
+		if err == nil {
+			return opened, divided, builder, nil
+		}
+		opened.Close()
 	}
-	divided := bwrap.NewStage(layout)
-	if len(divided.Mounts) == 0 {
-		return divided, nil
-	}
-	orders, files := stageOrders(layout, divided, opened)
-	builder, err := stage.Start(orders, files)
-	if err != nil {
-		return bwrap.Stage{}, nil
-	}
-	return divided, builder
+	opened, err := openSources(layout, bwrap.Stage{})
+	return opened, bwrap.Stage{}, nil, err
 }
 
 // stageOrders words the staged part for the builder, with the files that it
-// is about.
+// is to copy.
 func stageOrders(layout bwrap.Layout, divided bwrap.Stage, opened sources) (stage.Orders, []*os.File) {
-	orders := stage.Orders{Points: divided.Points, Root: -1, Sites: divided.Sites}
-	var files []*os.File
-	pass := func(i int) int {
-		files = append(files, opened[i].file)
-		return len(files) - 1
-	}
+	orders := stage.Orders{Points: divided.Points, Sites: divided.Sites}
 	if divided.Root >= 0 {
-		orders.Root = pass(divided.Root)
+		orders.Root = opened[divided.Root].Identity
 	}
+	var files []*os.File
 	for _, held := range divided.Mounts {
 		m := layout.Mounts[held.Index]
-		step := stage.Step{Op: stageOps[m.Op], Path: m.Path, In: held.In, Target: m.Target, Size: m.Size, Dir: stagesDir(m)}
-		if m.Op.FromHost() {
-			step.Source = pass(held.Index)
+		step := stage.Step{Op: stageOps[m.Op], Path: m.Path, In: held.In, Target: m.Target, Size: m.Size, Dir: stagesDir(m), Shown: opened[held.Index].Identity}
+		if m.Op == bwrap.Copy {
+			step.Source = len(files)
+			files = append(files, opened[held.Index].file)
 		}
 		orders.Steps = append(orders.Steps, step)
 	}

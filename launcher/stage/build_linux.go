@@ -36,7 +36,7 @@ func newBuilding(o Orders) (b *building, err error) {
 	}
 	b = &building{memory: map[string]int{}, made: map[string]bool{}}
 	root := -1
-	if o.Root >= 0 { // before anything of ours is mounted below it
+	if o.Root != (Identity{}) { // before anything of ours is mounted below it
 		if root, err = show("/", o.Root, 0); err != nil {
 			return nil, err
 		}
@@ -138,9 +138,9 @@ func (b *building) do(s Step) error {
 func (b *building) mountFor(s Step) (int, error) {
 	switch s.Op {
 	case ShowRO:
-		return show(s.Path, s.Source, unix.MOUNT_ATTR_RDONLY)
+		return show(s.Path, s.Shown, unix.MOUNT_ATTR_RDONLY)
 	case ShowRW:
-		return show(s.Path, s.Source, 0)
+		return show(s.Path, s.Shown, 0)
 	case Tmpfs:
 		return newTmpfs(s.Size)
 	case MaskDir:
@@ -151,22 +151,22 @@ func (b *building) mountFor(s Step) (int, error) {
 	return -1, errOrders
 }
 
-// ErrChanged says that a path does not lead to what the launcher opened.
+// ErrChanged says that a path does not lead to what the launcher has seen.
 var ErrChanged = errors.New("it changed while sbx was starting")
 
 // show copies the mounts at a path of the host, if that still is the file
-// that the launcher opened.
-func show(p string, source int, flags uint64) (int, error) {
+// that the launcher has seen there.
+func show(p string, want Identity, flags uint64) (int, error) {
 	at, err := nofollow.Open(p)
 	if err != nil {
 		return -1, err
 	}
 	defer unix.Close(at)
-	var theirs, ours unix.Stat_t
-	if err := errors.Join(unix.Fstat(firstSource+source, &theirs), unix.Fstat(at, &ours)); err != nil {
+	got, _, err := Identify(at)
+	if err != nil {
 		return -1, err
 	}
-	if theirs.Dev != ours.Dev || theirs.Ino != ours.Ino {
+	if got != want {
 		return -1, ErrChanged
 	}
 	mount, err := unix.OpenTree(at, "", cloned|unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)

@@ -14,9 +14,9 @@
 //
 // # Invariants
 //
-//   - The tree shows what the launcher opened: the namespace of the builder
-//     does not take descriptors of another, so each source is opened again by
-//     its path, without following links, and must be the same inode.
+//   - The tree shows what the launcher has seen: the namespace of the builder
+//     does not take descriptors of another, so each source is opened by its
+//     path, without following links, and must be the same file.
 //   - A mount has its flags before anybody can reach it: read-only where
 //     planned, never setuid, never devices, with all that is mounted below.
 //   - Everything in the tree is private: what the host mounts later does not

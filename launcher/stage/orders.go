@@ -2,7 +2,6 @@ package stage
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,17 +27,24 @@ const (
 type Step struct {
 	Op     Op
 	Path   string
-	In     string // the Tmpfs in which the mount point is made, "/" outside of all mounts; empty if it is there
-	Dir    bool   // what is shown is a directory
-	Target string // text of a Symlink
-	Size   int64  // bytes a Tmpfs may hold; 0 is half of the memory
-	Source int    // index in the files given to Start, for ShowRO, ShowRW and Copy
+	In     string   // the Tmpfs in which the mount point is made, "/" outside of all mounts; empty if it is there
+	Dir    bool     // what is shown is a directory
+	Target string   // text of a Symlink
+	Size   int64    // bytes a Tmpfs may hold; 0 is half of the memory
+	Source int      // index of a Copy's source in the files given to Start
+	Shown  Identity // of what ShowRO and ShowRW are to show
+}
+
+// Identity tells a file from all others.
+type Identity struct {
+	Dev, Ino uint64
+	Born     int64 // nanoseconds; tells a later file with the same number. 0 where a file system does not know
 }
 
 // Orders are what a builder does.
 type Orders struct {
 	Points []string // directories of which the first that is there is built under
-	Root   int      // index of the host's root in the files, if the trees lie in that; -1
+	Root   Identity // of the host's root, if the trees lie in that; else zero
 	Steps  []Step   // parents before children
 	Sites  []string // whose trees are sent back, in this order
 }
@@ -46,13 +52,18 @@ type Orders struct {
 // The orders travel as texts with a NUL between them: paths have none.
 
 func (o Orders) encode() []byte {
-	f := []string{strconv.Itoa(o.Root), strconv.Itoa(len(o.Points)), strconv.Itoa(len(o.Sites))}
-	f = append(append(f, o.Points...), o.Sites...)
+	f := []string{number(len(o.Points)), number(len(o.Sites))}
+	f = append(append(append(f, o.Points...), o.Sites...), o.Root.texts()...)
 	for _, s := range o.Steps {
-		f = append(f, string(s.Op)+mark(s.Dir), s.Path, s.In, s.Target, strconv.FormatInt(s.Size, 10), strconv.Itoa(s.Source))
+		f = append(f, string(s.Op)+mark(s.Dir), s.Path, s.In, s.Target, number(s.Size), number(s.Source))
+		f = append(f, s.Shown.texts()...)
 	}
 	return []byte(strings.Join(f, "\x00"))
 }
+
+func (i Identity) texts() []string { return []string{number(i.Dev), number(i.Ino), number(i.Born)} }
+
+func number[T int | int64 | uint64](n T) string { return strconv.FormatInt(int64(n), 10) }
 
 func mark(is bool) string {
 	if is {
@@ -63,35 +74,66 @@ func mark(is bool) string {
 
 var errOrders = errors.New("orders are damaged")
 
-// stepFields is how many texts a step takes.
-const stepFields = 6
+// How many texts an identity and a step take.
+const (
+	identityFields = 3
+	stepFields     = 6 + identityFields
+)
 
 func decode(b []byte) (Orders, error) {
-	f := strings.Split(string(b), "\x00")
-	if len(f) < 3 {
+	r := reader{rest: strings.Split(string(b), "\x00")}
+	points, sites := r.number(), r.number()
+	o := Orders{Points: r.texts(points), Sites: r.texts(sites), Root: r.identity()}
+	if len(r.rest)%stepFields != 0 {
 		return Orders{}, errOrders
 	}
-	root, err := strconv.Atoi(f[0])
-	points, perr := strconv.Atoi(f[1])
-	sites, serr := strconv.Atoi(f[2])
-	f = f[3:]
-	if errors.Join(err, perr, serr) != nil || points < 0 || sites < 0 || points > len(f) || sites > len(f)-points {
-		return Orders{}, errOrders
-	}
-	o := Orders{Root: root, Points: f[:points], Sites: f[points : points+sites]}
-	steps := f[points+sites:]
-	if len(steps)%stepFields != 0 {
-		return Orders{}, errOrders
-	}
-	o.Steps = make([]Step, 0, len(steps)/stepFields)
-	for s := range slices.Chunk(steps, stepFields) {
-		size, err := strconv.ParseInt(s[4], 10, 64)
-		source, serr := strconv.Atoi(s[5])
-		if errors.Join(err, serr) != nil || len(s[0]) != 2 {
-			return Orders{}, errOrders
+	o.Steps = make([]Step, 0, len(r.rest)/stepFields)
+	for len(r.rest) > 0 {
+		s := Step{}
+		if op := r.text(); len(op) == 2 {
+			s.Op, s.Dir = Op(op[0]), op[1] == '+'
+		} else {
+			r.damaged = true
 		}
-		o.Steps = append(o.Steps, Step{Op: Op(s[0][0]), Dir: s[0][1] == '+',
-			Path: s[1], In: s[2], Target: s[3], Size: size, Source: source})
+		s.Path, s.In, s.Target = r.text(), r.text(), r.text()
+		s.Size, s.Source, s.Shown = r.number(), int(r.number()), r.identity()
+		o.Steps = append(o.Steps, s)
+	}
+	if r.damaged {
+		return Orders{}, errOrders
 	}
 	return o, nil
+}
+
+// reader takes texts from the front.
+type reader struct {
+	rest    []string
+	damaged bool
+}
+
+func (r *reader) texts(n int64) []string {
+	if n < 0 || n > int64(len(r.rest)) {
+		r.damaged = true
+		return nil
+	}
+	texts := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return texts
+}
+
+func (r *reader) text() string {
+	if t := r.texts(1); len(t) == 1 {
+		return t[0]
+	}
+	return ""
+}
+
+func (r *reader) number() int64 {
+	n, err := strconv.ParseInt(r.text(), 10, 64)
+	r.damaged = r.damaged || err != nil
+	return n
+}
+
+func (r *reader) identity() Identity {
+	return Identity{Dev: uint64(r.number()), Ino: uint64(r.number()), Born: r.number()}
 }

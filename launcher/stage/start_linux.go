@@ -26,7 +26,7 @@ var ErrRefused = errors.New("mounts cannot be staged here")
 
 // Start starts a builder and returns when nothing stands in its way. The
 // caller's thread has to live as long as the builder, which dies with it.
-// files are what the steps show, and may be closed when Start returns.
+// files are what the steps copy, and may be closed when Start returns.
 func Start(o Orders, files []*os.File) (*Builder, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

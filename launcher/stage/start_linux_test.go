@@ -34,12 +34,12 @@ func points() []string { return []string{"/sys", "/mnt", "/srv"} }
 
 // TestRefused: what cannot be built here is known when Start returns.
 func TestRefused(t *testing.T) {
-	_, err := start(t, stage.Orders{Root: -1, Points: points()})
+	_, err := start(t, stage.Orders{Points: points()})
 	require.NoError(t, err, "the control arm must succeed")
 	for name, o := range map[string]stage.Orders{
-		"no place to build in": {Root: -1},
-		"no such place":        {Root: -1, Points: []string{"/no/such/place"}},
-		"a root not opened":    {Root: 0, Points: points()},
+		"no place to build in": {},
+		"no such place":        {Points: []string{"/no/such/place"}},
+		"another root":         {Root: stage.Identity{Ino: 1}, Points: points()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := start(t, o)
@@ -56,22 +56,23 @@ func TestFailure(t *testing.T) {
 		require.NoError(t, os.Mkdir(dir+"/"+name, 0o755))
 	}
 	require.NoError(t, os.Symlink("opened", dir+"/link"))
-	opened, err := os.Open(dir + "/opened")
-	require.NoError(t, err)
-	defer opened.Close()
+	seen := identity(t, dir+"/opened")
+	recycled := seen
+	recycled.Born++
 	for _, row := range []struct {
 		name string
 		step stage.Step
 		text string
 	}{
-		{"another directory than the one opened", stage.Step{Op: stage.ShowRW, Path: dir + "/other", In: "/", Dir: true}, stage.ErrChanged.Error()},
-		{"a link to it", stage.Step{Op: stage.ShowRW, Path: dir + "/link", In: "/", Dir: true}, "symbolic links"},
+		{"the number of one that is gone", stage.Step{Op: stage.ShowRW, Path: dir + "/opened", In: "/", Dir: true, Shown: recycled}, stage.ErrChanged.Error()},
+		{"another directory than the one seen", stage.Step{Op: stage.ShowRW, Path: dir + "/other", In: "/", Dir: true, Shown: seen}, stage.ErrChanged.Error()},
+		{"a link to it", stage.Step{Op: stage.ShowRW, Path: dir + "/link", In: "/", Dir: true, Shown: seen}, "symbolic links"},
 		{"gone", stage.Step{Op: stage.ShowRO, Path: dir + "/gone", In: "/", Dir: true}, "no such file"},
 		{"no mount point outside of memory", stage.Step{Op: stage.MaskDir, Path: dir + "/opened", Dir: true}, "no such file"},
 		{"an unknown step", stage.Step{Op: '?', Path: dir + "/opened", In: "/", Dir: true}, "damaged"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			b, err := start(t, stage.Orders{Root: -1, Points: points(), Steps: []stage.Step{row.step}, Sites: []string{"/site"}}, opened)
+			b, err := start(t, stage.Orders{Points: points(), Steps: []stage.Step{row.step}, Sites: []string{"/site"}})
 			require.NoError(t, err)
 			var f *stage.Failure
 			require.ErrorAs(t, b.Attach(os.Getpid()), &f)
@@ -96,15 +97,15 @@ func TestAttach(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir+"/rw/masked/key", []byte("secret"), 0o644))
 	require.NoError(t, os.WriteFile(dir+"/rw/file", []byte("secret"), 0o644))
 	top := "/" + strings.Split(dir, "/")[1]
-	b, err := start(t, stage.Orders{Root: -1, Points: points(), Sites: []string{top}, Steps: []stage.Step{
-		{Op: stage.ShowRW, Path: dir + "/rw", In: "/", Dir: true, Source: 0},
+	b, err := start(t, stage.Orders{Points: points(), Sites: []string{top}, Steps: []stage.Step{
+		{Op: stage.ShowRW, Path: dir + "/rw", In: "/", Dir: true, Shown: identity(t, dir+"/rw")},
 		{Op: stage.MaskDir, Path: dir + "/rw/masked", Dir: true},
 		{Op: stage.MaskFile, Path: dir + "/rw/file"},
-		{Op: stage.ShowRO, Path: dir + "/ro", In: "/", Dir: true, Source: 1},
+		{Op: stage.ShowRO, Path: dir + "/ro", In: "/", Dir: true, Shown: identity(t, dir+"/ro")},
 		{Op: stage.Tmpfs, Path: dir + "/own", In: "/", Dir: true, Size: 1 << 20},
 		{Op: stage.Symlink, Path: dir + "/own/link", In: dir + "/own", Target: "file"},
-		{Op: stage.Copy, Path: dir + "/own/copy", In: dir + "/own", Source: 2},
-	}}, open(t, dir+"/rw"), open(t, dir+"/ro"), open(t, dir+"/rw/file"))
+		{Op: stage.Copy, Path: dir + "/own/copy", In: dir + "/own"},
+	}}, open(t, dir+"/rw/file"))
 	require.NoError(t, err)
 	got := inNamespace(t, dir, b, `cd "$0"; ls; cat rw/file rw/masked/key; touch ro/new new rw/masked/new; cd own && touch file && readlink link && cat copy; touch ../rw/new`)
 	assert.Equal(t, "own\nro\nrw\nfile\nsecret", got)
@@ -112,6 +113,13 @@ func TestAttach(t *testing.T) {
 		_, err := os.Lstat(dir + "/" + name)
 		assert.Equal(t, there, err == nil, name)
 	}
+}
+
+func identity(t *testing.T, p string) stage.Identity {
+	t.Helper()
+	id, _, err := stage.Identify(int(open(t, p).Fd()))
+	require.NoError(t, err)
+	return id
 }
 
 func open(t *testing.T, p string) *os.File {
@@ -151,7 +159,7 @@ func inNamespace(t *testing.T, arg string, b *stage.Builder, script string) stri
 // TestClose: a builder that is not needed ends at once, and its process with
 // it; closing it again is nothing.
 func TestClose(t *testing.T) {
-	b, err := start(t, stage.Orders{Root: -1, Points: points(), Sites: []string{"/site"}})
+	b, err := start(t, stage.Orders{Points: points(), Sites: []string{"/site"}})
 	require.NoError(t, err)
 	b.Close()
 	b.Close()
