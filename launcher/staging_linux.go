@@ -14,7 +14,11 @@ import (
 // built beside bubblewrap. Where this machine does not let us, bubblewrap makes
 // everything, in more time.
 func openOrStage(layout bwrap.Layout) (sources, bwrap.Stage, *stage.Builder, error) {
-	if divided := bwrap.NewStage(layout); bwrap.Worth(layout) && len(divided.Mounts) > 0 {
+	var divided bwrap.Stage
+	if bwrap.Worth(layout) {
+		divided = bwrap.NewStage(layout)
+	}
+	if len(divided.Mounts) > 0 {
 		opened, err := openSources(layout, divided)
 		if err != nil {
 			return nil, bwrap.Stage{}, nil, err
