@@ -22,9 +22,6 @@ const (
 	exitNotFound      = 127
 )
 
-// answerNo ends a verb whose answer is no, after it has said so itself.
-var errAnswerNo = errors.New("no")
-
 // exitCode is the one place that maps an error to an exit code.
 func exitCode(verb string, err error) int {
 	if verb != "run" {
@@ -46,7 +43,7 @@ func exitCode(verb string, err error) int {
 // refused reports whether an error is the answer no: the policy, the file or
 // this machine does not allow what was asked.
 func refused(err error) bool {
-	return errors.Is(err, errAnswerNo) || is[*policy.BackendUnavailableError](err) ||
+	return is[*policy.BackendUnavailableError](err) ||
 		is[*policy.PathNotInSandboxError](err) || is[*policy.PathNotWritableError](err) ||
 		is[*policy.SuffixNotAllowedError](err) || is[*policy.FileTooLargeError](err) ||
 		is[*files.NotFoundError](err) || is[*files.WrongTypeError](err) || is[*files.NotTextError](err) ||

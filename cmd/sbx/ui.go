@@ -107,7 +107,6 @@ func (u ui) paint(code int, text string) string {
 
 // SGR colours.
 const (
-	bold   = 1
 	dim    = 2
 	red    = 31
 	green  = 32
