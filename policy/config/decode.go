@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/sbx-run/sbx/policy"
@@ -20,9 +21,22 @@ func Decode(data []byte, kind Kind) (*Config, []*policy.ConfigError) {
 	d := &decoder{kind: kind}
 	d.file(root, c)
 	if len(d.faults) > 0 {
-		return nil, inOrder(d.faults)
+		return nil, inOrder(within(data, d.faults))
 	}
 	return c, nil
+}
+
+// within moves a fault of a value that is not there back into the text: YAML
+// puts what a bare "---" starts on the line after the last one.
+func within(data []byte, faults []*fault) []*fault {
+	lines := bytes.Count(data, []byte("\n")) + 1
+	if !bytes.Contains(data, []byte("\n")) {
+		lines = bytes.Count(data, []byte("\r")) + 1
+	}
+	for _, f := range faults {
+		f.Line = min(f.Line, lines)
+	}
+	return faults
 }
 
 // file picks the keys that a file of this kind may hold at its top.
