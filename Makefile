@@ -4,6 +4,10 @@ export CGO_ENABLED := 0
 GO      ?= go
 BIN     := bin/sbx
 LDFLAGS := -s -w
+# On Linux the stub is entered before the Go runtime starts: see launcher/stub.
+ifeq ($(shell $(GO) env GOOS),linux)
+LDFLAGS += -E github.com/sbx-run/sbx/launcher/stub.entry
+endif
 ifdef VERSION
 LDFLAGS += -X main.version=$(VERSION)
 endif

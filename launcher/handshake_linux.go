@@ -2,7 +2,6 @@ package launcher
 
 import (
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 
@@ -17,7 +16,12 @@ var errNoStub = errors.New("bubblewrap ended before anything ran inside")
 // handshake gives the stub its orders and waits until it is about to become
 // the command. It returns a pidfd of that process: the stub waits for its
 // orders while the pidfd is opened, so the number cannot have been reused.
-func (s *sandbox) handshake(orders []byte) (pidfd int, err error) {
+func (s *sandbox) handshake(spec stub.Spec) (pidfd int, err error) {
+	orders, err := stub.Compile(spec) // while the backend sets up
+	if err != nil {
+		return -1, err
+	}
+	image := orders.Image()
 	pid, err := s.hello()
 	if err != nil {
 		return -1, err
@@ -33,27 +37,16 @@ func (s *sandbox) handshake(orders []byte) (pidfd int, err error) {
 	if err := s.builder.Attach(pid); err != nil {
 		return pidfd, stageError(err)
 	}
-	if _, err := s.socket.Write(orders); err != nil {
+	if _, err := s.socket.Write(image); err != nil {
 		return pidfd, err
 	}
-	for {
-		var m stub.Message
-		err := stub.Read(s.reader, &m)
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, unix.ECONNRESET):
-			return pidfd, nil // the socket closed on exec
-		case err != nil:
-			return pidfd, err
-		case m.Kind == stub.Failed:
-			return pidfd, &m.Failure
-		}
-	}
+	return pidfd, orders.Await(s.socket)
 }
 
-// hello reads the first record with the sender's identity beside it. The
+// hello reads the first byte with the sender's identity beside it. The
 // kernel translates the process id into our namespace.
 func (s *sandbox) hello() (pid int, err error) {
-	buf, oob := make([]byte, 256), make([]byte, unix.CmsgSpace(unix.SizeofUcred))
+	buf, oob := make([]byte, 1), make([]byte, unix.CmsgSpace(unix.SizeofUcred))
 	var n, oobn int
 	raw, err := s.socket.SyscallConn()
 	if err != nil {

@@ -51,7 +51,7 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	}
 	defer sandbox.close()
 	sandbox.hold(kept, cmd)
-	pidfd, err := sandbox.handshake(stub.Encode(&orders))
+	pidfd, err := sandbox.handshake(orders)
 	if err != nil {
 		if pidfd >= 0 {
 			unix.Close(pidfd)

@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"bufio"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -13,9 +12,8 @@ import (
 type sandbox struct {
 	pid    int // our child: bubblewrap, or the stub itself
 	pidfd  int
-	socket *os.File      // to the stub
-	reader *bufio.Reader // on socket
-	init   int           // pidfd of process 1 of the sandbox; -1 if there is none
+	socket *os.File // to the stub
+	init   int      // pidfd of process 1 of the sandbox; -1 if there is none
 
 	said *os.File // bubblewrap's own stderr; nil without it
 
@@ -34,7 +32,7 @@ type sandbox struct {
 }
 
 func newSandbox(socket *os.File) *sandbox {
-	return &sandbox{socket: socket, reader: bufio.NewReader(socket), init: -1}
+	return &sandbox{socket: socket, init: -1}
 }
 
 // holdInit keeps process 1 of the sandbox in hand, to end it and to see its

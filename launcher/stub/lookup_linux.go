@@ -1,45 +1,43 @@
 package stub
 
 import (
-	"errors"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sbx-run/sbx/platform/script"
 )
 
-// lookup finds the program as execvp(3) does, in the sandbox's own view. The
-// first executable match counts; if there are only others, the refusal of the
-// first of them is reported.
-func lookup(name string, dirs []string) (string, error) {
+// lookup finds the program as execvp(3) does, in the sandbox's own view, and
+// leaves its path in the register Subject. The first executable match counts;
+// if there are only others, the refusal of the first of them is reported.
+func (w writer) lookup(name string, dirs []string) {
+	stat := w.Stat()
 	if strings.Contains(name, "/") {
-		return name, probe(name)
+		w.probe(stat, name)
+		return
 	}
-	var refused error
+	found := w.Label()
 	for _, dir := range dirs {
-		p := strings.TrimSuffix(dir, "/") + "/" + name
-		err := probe(p)
-		if err == nil {
-			return p, nil
+		next := w.Label()
+		for _, step := range w.probe(stat, strings.TrimSuffix(dir, "/")+"/"+name) {
+			step.Else(next).Remember()
 		}
-		var f *Failure
-		if refused == nil && errors.As(err, &f) && f.Errno != int(unix.ENOENT) && f.Errno != int(unix.ENOTDIR) {
-			refused = err
-		}
+		w.Jump(found)
+		w.Place(next)
 	}
-	if refused != nil {
-		return "", refused
-	}
-	return "", &Failure{Stage: StageLookup, Path: name, Errno: int(unix.ENOENT), Text: "command not found"}
+	w.For(script.Note{Stage: string(StageLookup), Path: name, Text: "command not found"})
+	w.Fail(int(unix.ENOENT)).Remember()
+	w.Place(found)
 }
 
-// probe reports why a file cannot be executed.
-func probe(p string) error {
-	var st unix.Stat_t
-	if err := unix.Stat(p, &st); err != nil {
-		return fail(StageLookup, p, err)
+// probe returns the steps that fail if a file cannot be executed.
+func (w writer) probe(stat script.Stat, p string) []script.Step {
+	w.stage(StageLookup, p)
+	w.Set(script.Subject, w.Text(p))
+	return []script.Step{
+		stat.Path(p),
+		w.Refuse(stat.Mode(), unix.S_IFMT, unix.S_IFDIR, int(unix.EISDIR)),
+		w.Call(unix.SYS_FACCESSAT, script.Number(unix.AT_FDCWD), w.Text(p), script.Number(unix.X_OK)),
 	}
-	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return fail(StageLookup, p, unix.EISDIR)
-	}
-	return fail(StageLookup, p, unix.Faccessat(unix.AT_FDCWD, p, unix.X_OK, unix.AT_EACCESS))
 }

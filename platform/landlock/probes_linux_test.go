@@ -88,12 +88,12 @@ const creating = unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY
 var readProbes = []probe{
 	{name: "read granted", do: at("ro/file", open(unix.O_RDONLY))},
 	{name: "list granted", do: at("ro", list)},
-	{name: "execute granted", do: at("ro/"+script, run)},
+	{name: "execute granted", do: at("ro/"+program, run)},
 	{name: "read rw", do: at("rw/sub/file", open(unix.O_RDWR))},
 	{name: "read single file", do: at("single/file", open(unix.O_RDWR))},
 	{name: "read outside", want: unix.EACCES, do: at("out/file", open(unix.O_RDONLY))},
 	{name: "list outside", want: unix.EACCES, do: at("out", list)},
-	{name: "execute outside", want: unix.EACCES, do: at("out/"+script, run)},
+	{name: "execute outside", want: unix.EACCES, do: at("out/"+program, run)},
 	{name: "read through dots", want: unix.EACCES, do: at("ro/../out/file", open(unix.O_RDONLY))},
 	{name: "read through a link in a granted directory", want: unix.EACCES, do: at("rw/link/file", open(unix.O_RDONLY))},
 	{name: "read through proc", want: unix.EACCES, do: func(w world) error {

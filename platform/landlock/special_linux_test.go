@@ -188,7 +188,7 @@ func childLateReader(w world) error {
 	if err := enforce(*testRuleset(w)); err != nil {
 		return err
 	}
-	if err := open(unix.O_RDONLY)(w.Tree + "/rw/sub/" + script); !errors.Is(err, unix.ENOENT) {
+	if err := open(unix.O_RDONLY)(w.Tree + "/rw/sub/" + program); !errors.Is(err, unix.ENOENT) {
 		return fmt.Errorf("mounted too early: %w", err)
 	}
 	if err := unix.Mount("none", w.Tree+"/rw/other", "tmpfs", 0, ""); !errors.Is(err, unix.EPERM) {
@@ -200,7 +200,7 @@ func childLateReader(w world) error {
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
-	if err := open(unix.O_RDONLY)(w.Tree + "/rw/sub/" + script); err != nil {
+	if err := open(unix.O_RDONLY)(w.Tree + "/rw/sub/" + program); err != nil {
 		return fmt.Errorf("below the grant: %w", err)
 	}
 	if err := open(unix.O_RDONLY)(w.Tree + "/out/file"); !errors.Is(err, unix.EACCES) {

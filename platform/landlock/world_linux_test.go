@@ -24,7 +24,7 @@ var tree = []string{
 }
 
 const (
-	script  = "program" // an executable in ro and out
+	program = "program" // an executable in ro and out
 	content = "content"
 )
 
@@ -98,7 +98,7 @@ func (w world) makeTree(t *testing.T) {
 		}
 	}
 	for _, dir := range []string{"ro", "out"} {
-		require.NoError(t, os.WriteFile(filepath.Join(w.Tree, dir, script), []byte("#!/usr/bin/env true\n"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(w.Tree, dir, program), []byte("#!/usr/bin/env true\n"), 0o755))
 	}
 	require.NoError(t, os.Symlink(filepath.Join(w.Tree, "out"), filepath.Join(w.Tree, "rw", "link")))
 }

@@ -15,15 +15,19 @@ import (
 // 5.6), and where a filter refuses that, as sbx's own does for what runs
 // inside, looks up one component at a time in the directory opened before.
 func Open(path string) (int, error) {
-	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
-	})
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
+	if refused(err) {
 		return walk(path)
 	}
 	return fd, err
 }
+
+var how = unix.OpenHow{
+	Flags:   unix.O_PATH | unix.O_CLOEXEC,
+	Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+}
+
+func refused(err error) bool { return errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) }
 
 func walk(path string) (int, error) {
 	at, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

@@ -8,15 +8,11 @@ import (
 // InstallError reports that the kernel did not take a program. The process is
 // then as unfiltered as before, but may have no_new_privs set.
 type InstallError struct {
-	Op     string // what was being done
-	Thread int    // the thread that could not follow, 0 if it was not that
-	Err    error
+	Op  string // what was being done
+	Err error
 }
 
 func (e InstallError) Error() string {
-	if e.Thread != 0 {
-		return fmt.Sprintf("system call filter: %s: thread %d has a filter that this process lacks", e.Op, e.Thread)
-	}
 	return fmt.Sprintf("system call filter: %s: %v", e.Op, e.Err)
 }
 
