@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 )
 
@@ -119,6 +122,9 @@ func guarded(area Area, paths []string) []Entry {
 		e := area.At(p)
 		if !e.Access.Has(Write) {
 			continue
+		}
+		if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) {
+			continue // as for most: what a search would find at a root
 		}
 		r, err := Resolve(p)
 		if err != nil || r.Path != p || r.Type == TypeMissing {
