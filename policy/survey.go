@@ -105,7 +105,7 @@ func (s *survey) walk(dir string, root bool) {
 		s.top(dir, names, root)
 	}
 	for _, name := range names.dirs {
-		if git && neverInside[name] {
+		if git && neverInside(name) {
 			continue
 		}
 		if p := join(dir, name); !s.closed[p] && s.area.At(p).Access.Has(Write) {

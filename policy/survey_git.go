@@ -9,9 +9,15 @@ import (
 	"syscall"
 )
 
-// neverInside are parts of a git directory that hold no other one, and by far
-// most of its files. modules and worktrees are searched.
-var neverInside = map[string]bool{"objects": true, "refs": true, "logs": true, gitHooks: true, "info": true, "lfs": true}
+// neverInside tells the parts of a git directory that hold no other one, and
+// by far most of its files. modules and worktrees are searched.
+func neverInside(name string) bool {
+	switch name {
+	case "objects", "refs", "logs", gitHooks, "info", "lfs":
+		return true
+	}
+	return false
+}
 
 // dotGit protects the entry by which dir is a repository. A directory is left
 // to the walk; a file or a link leads to a git directory elsewhere.
