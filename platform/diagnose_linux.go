@@ -104,24 +104,24 @@ func missing(reasons []string) Diagnosis {
 	return Diagnosis{reason, installCommand(osRelease("/etc/os-release"))}
 }
 
-var installers = map[string]string{
-	"debian": "sudo apt-get install bubblewrap",
-	"ubuntu": "sudo apt-get install bubblewrap",
-	"fedora": "sudo dnf install bubblewrap",
-	"rhel":   "sudo dnf install bubblewrap",
-	"arch":   "sudo pacman -S bubblewrap",
-	"alpine": "apk add bubblewrap",
-	"suse":   "sudo zypper install bubblewrap",
-	"nixos":  "nix-env -iA nixos.bubblewrap",
+var installers = [...]struct{ name, command string }{
+	{"debian", "sudo apt-get install bubblewrap"},
+	{"ubuntu", "sudo apt-get install bubblewrap"},
+	{"fedora", "sudo dnf install bubblewrap"},
+	{"rhel", "sudo dnf install bubblewrap"},
+	{"arch", "sudo pacman -S bubblewrap"},
+	{"alpine", "apk add bubblewrap"},
+	{"suse", "sudo zypper install bubblewrap"},
+	{"nixos", "nix-env -iA nixos.bubblewrap"},
 }
 
 // installCommand goes by the distribution's own name, then by those that it
 // says it is like.
 func installCommand(ids []string) string {
 	for _, id := range ids {
-		for name, command := range installers {
-			if id == name || name == "suse" && strings.Contains(id, "suse") {
-				return command
+		for _, i := range installers {
+			if id == i.name || i.name == "suse" && strings.Contains(id, "suse") {
+				return i.command
 			}
 		}
 	}

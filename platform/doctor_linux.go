@@ -20,7 +20,7 @@ func Doctor(s Surroundings) Report {
 	r.add(cgroupFinding())
 	r.addNamesakes(s)
 	if plan, err := choose(policy.Effective{RequireOS: true}, Request{Path: s.Path}); err == nil {
-		r.Backend, r.Guarantees = plan.Backend, plan.Guarantees
+		r.Backend, r.Guarantees = plan.Backend, plan.Guarantees()
 	}
 	return r
 }

@@ -19,24 +19,29 @@ type survey struct {
 	granted map[string]bool // roots of writable mounts: named by the user, so never protected by name
 	left    int             // directory entries that may still be read
 	list    listing
+	lstat   func(p string) (fs.FileInfo, error)
+	present bool // what does not exist does not matter
 
 	found  []Entry         // existing places to protect
 	closed map[string]bool // their paths
-	seen   []Trigger       // every trigger, existing or not
+	seen   []Trigger       // what may be there, before or after the run
 	state  snapshot        // what is at each of seen
 	gits   map[string]bool // git directories
 	open   exposure
 }
 
-// newSurvey looks at every writable root of e and at the home where that is
+func newSurvey(e Effective) *survey {
+	return &survey{
+		area: e.Area, granted: e.writableRoots(), left: surveyLimit, lstat: os.Lstat,
+		closed: map[string]bool{}, state: snapshot{}, gits: map[string]bool{},
+	}
+}
+
+// search looks at every writable root of e and at the home where that is
 // writable. It follows no link and enters no place that the command cannot
 // write to. Nothing that it meets is an error: what cannot be looked at is
 // listed.
-func newSurvey(e Effective) *survey {
-	s := &survey{
-		area: e.Area, granted: e.writableRoots(), left: surveyLimit,
-		closed: map[string]bool{}, state: snapshot{}, gits: map[string]bool{},
-	}
+func (s *survey) search(e Effective) *survey {
 	if home := e.Places.Home; home != "" && s.writable(home) {
 		s.names(home, homeNames, true)
 		s.names(home, startupNames, true)
@@ -97,10 +102,10 @@ func (s *survey) walk(dir string, root bool) {
 	case git:
 		s.gitDirectory(dir)
 	case root || names.dotGit:
-		s.top(dir, root)
+		s.top(dir, names, root)
 	}
 	for _, name := range names.dirs {
-		if git && neverInside[name] {
+		if git && neverInside(name) {
 			continue
 		}
 		if p := join(dir, name); !s.closed[p] && s.area.At(p).Access.Has(Write) {
@@ -109,11 +114,34 @@ func (s *survey) walk(dir string, root bool) {
 	}
 }
 
-// top protects what counts at the top of a root or repository.
-func (s *survey) top(dir string, root bool) {
-	s.names(dir, projectNames, true)
-	s.names(dir, startupNames, root)
-	s.dotGit(dir, root)
+// top protects what counts at the top of a root or repository. What its
+// listing shows not to be there is not looked at: with many roots that would
+// be most of a run.
+func (s *survey) top(dir string, listed names, root bool) {
+	for _, n := range projectNames {
+		s.listed(dir, listed, n, true)
+	}
+	for _, n := range startupNames {
+		s.listed(dir, listed, n, root)
+	}
+	if listed.may(dotGit) {
+		s.dotGit(dir, root)
+	} else {
+		s.listed(dir, listed, dotGitName, root)
+	}
+}
+
+func (s *survey) listed(dir string, listed names, n protectedName, absent bool) {
+	if listed.may(n.name) {
+		s.look(join(dir, n.name), n, absent)
+		return
+	}
+	if !absent || s.present {
+		return
+	}
+	if p := join(dir, n.name); s.protects(p) {
+		s.missing(Trigger{Path: p, Tool: n.tool})
+	}
 }
 
 // names looks for each of names below dir; absent says whether those that do
@@ -124,13 +152,16 @@ func (s *survey) names(dir string, names []protectedName, absent bool) {
 	}
 }
 
+// protects reports whether a protected name at p counts.
+func (s *survey) protects(p string) bool { return s.writable(p) && !s.granted[p] }
+
 // look protects what is at p, or notes that nothing is.
 func (s *survey) look(p string, n protectedName, absent bool) {
-	if !s.writable(p) || s.granted[p] {
+	if !s.protects(p) {
 		return
 	}
 	t := Trigger{Path: p, Tool: n.tool}
-	info, err := os.Lstat(p)
+	info, err := s.lstat(p)
 	linked := err == nil && info.Mode()&fs.ModeSymlink != 0
 	if linked || strings.Contains(n.name, "/") {
 		r, rerr := Resolve(p)
@@ -163,11 +194,11 @@ func (s *survey) linked(t Trigger, r Resolution, err error) {
 			s.loose(t, l)
 		}
 	}
-	if Contains(r.Path, t.Path) || !s.writable(r.Path) || s.granted[r.Path] {
+	if Contains(r.Path, t.Path) || !s.protects(r.Path) {
 		return
 	}
 	t.Path = r.Path
-	info, err := os.Lstat(r.Path)
+	info, err := s.lstat(r.Path)
 	if err != nil {
 		s.missing(t)
 		return
@@ -181,15 +212,17 @@ func (s *survey) loose(t Trigger, l Link) {
 	s.open.loose = append(s.open.loose, t)
 }
 
+// missing notes a name at which nothing is. There is nothing to watch before
+// a run, and nothing to report after it.
 func (s *survey) missing(t Trigger) {
-	s.watch(t)
-	s.open.absent = append(s.open.absent, t)
+	if !s.present {
+		s.open.absent = append(s.open.absent, t)
+	}
 }
 
 func (s *survey) watch(t Trigger) {
 	s.seen = append(s.seen, t)
-	s.state[t.Path] = nil
-	if info, err := os.Lstat(t.Path); err == nil {
+	if info, err := s.lstat(t.Path); err == nil {
 		s.state[t.Path] = info
 	}
 }

@@ -62,7 +62,7 @@ func (e Effective) protect() Effective {
 	if len(e.Area.Roots(Write)) == 0 && e.watch == nil {
 		return e
 	}
-	s := newSurvey(e)
+	s := newSurvey(e).search(e)
 	entries := s.found
 	if e.Protect == ProtectStrict {
 		for _, t := range s.open.absent {
@@ -133,7 +133,7 @@ func (e Effective) reaches(p string) bool {
 // as strictly as it asks, parents first; nothing without ProtectStrict. Among
 // them is what exists but may be another run's, which would take it away.
 func (e Effective) Placeholders() []Placeholder {
-	if e.watch == nil {
+	if e.watch == nil || e.Protect != ProtectStrict {
 		return nil
 	}
 	var all []Placeholder
@@ -176,6 +176,8 @@ func (e Effective) Made() []Trigger {
 		return nil
 	}
 	now := newSurvey(e)
+	now.present = true
+	now.search(e)
 	var made []Trigger
 	for _, t := range now.seen {
 		was, is := e.watch.before[t.Path], now.state[t.Path]

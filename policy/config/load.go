@@ -215,6 +215,7 @@ func inFile(name string, faults []*policy.ConfigError) []*policy.ConfigError {
 // builder collects a policy.Spec from a file, then flags, then presets.
 type builder struct {
 	host       Host
+	lookup     policy.Lookup
 	form       policy.Form
 	mounts     []policy.Mount
 	denies     []policy.Deny
