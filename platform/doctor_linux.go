@@ -1,8 +1,8 @@
 package platform
 
 import (
-	"os"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
