@@ -67,7 +67,7 @@ func Capture(ctx context.Context, plan platform.Plan, cmd Command) (Captured, er
 	result, err := Run(ctx, plan, cmd)
 	c := Captured{
 		Result: result, Stdout: stdout.finish(), Stderr: stderr.finish(),
-		Backend: plan.Backend, Guarantees: plan.Guarantees,
+		Backend: plan.Backend, Guarantees: plan.Guarantees(),
 	}
 	if err == nil {
 		c.Notes = Notes(plan, cmd, c)

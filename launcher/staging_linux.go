@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sbx-run/sbx/bwrap"
 	"github.com/sbx-run/sbx/launcher/stage"
 	"github.com/sbx-run/sbx/policy"
@@ -12,22 +14,33 @@ import (
 
 // openOrStage opens what a layout shows, and starts to build what is better
 // built beside bubblewrap. Where this machine does not let us, bubblewrap makes
-// everything, in more time.
+// everything, in more time, unless something is out of its reach.
 func openOrStage(layout bwrap.Layout) (sources, bwrap.Stage, *stage.Builder, error) {
+	far, err := outOfReach(layout)
+	if err != nil {
+		return nil, bwrap.Stage{}, nil, &SetupError{Step: "open", Reason: err.Error()}
+	}
 	var divided bwrap.Stage
-	if bwrap.Worth(layout) {
+	if len(far) > 0 || bwrap.Worth(layout) {
 		divided = bwrap.NewStage(layout)
+	}
+	if i := far.firstOutside(divided); i >= 0 {
+		return nil, bwrap.Stage{}, nil, closedError(layout.Mounts[i].Path)
 	}
 	if len(divided.Mounts) > 0 {
 		opened, err := openSources(layout, divided)
 		if err != nil {
 			return nil, bwrap.Stage{}, nil, err
 		}
+		opened.mark(far)
 		builder, err := stage.Start(stageOrders(layout, divided, opened))
 		if err == nil {
 			return opened, divided, builder, nil
 		}
 		opened.Close()
+	}
+	if i := far.firstOutside(bwrap.Stage{}); i >= 0 {
+		return nil, bwrap.Stage{}, nil, closedError(layout.Mounts[i].Path)
 	}
 	opened, err := openSources(layout, bwrap.Stage{})
 	return opened, bwrap.Stage{}, nil, err
@@ -43,7 +56,8 @@ func stageOrders(layout bwrap.Layout, divided bwrap.Stage, opened sources) (stag
 	var files []*os.File
 	for _, held := range divided.Mounts {
 		m := layout.Mounts[held.Index]
-		step := stage.Step{Op: stageOps[m.Op], Path: m.Path, In: held.In, Target: m.Target, Size: m.Size, Dir: stagesDir(m), Shown: opened[held.Index].Identity}
+		step := stage.Step{Op: stageOps[m.Op], Path: m.Path, In: held.In, Target: m.Target, Size: m.Size, Dir: stagesDir(m),
+			Shown: opened[held.Index].Identity, Far: opened[held.Index].far}
 		if m.Op == bwrap.Copy {
 			step.Source = len(files)
 			files = append(files, opened[held.Index].file)
@@ -84,6 +98,9 @@ func (s sources) unstaged(divided bwrap.Stage) sources {
 func stageError(err error) error {
 	var f *stage.Failure
 	if errors.As(err, &f) {
+		if f.Errno == unix.EACCES {
+			return closedError(f.Path)
+		}
 		reason := f.Text
 		if f.Errno != 0 {
 			reason = sourceReason(f.Errno)

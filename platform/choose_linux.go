@@ -104,7 +104,7 @@ func planBuiltin(e policy.Effective, abi int) (Plan, error) {
 	if len(inexpressible) > 0 {
 		return Plan{}, &policy.BackendUnavailableError{Backend: string(Builtin), Needs: strings.Join(inexpressible, "; "), Remedy: "make bubblewrap work (sbx doctor), or drop these rules"}
 	}
-	for _, g := range plan.Guarantees {
+	for _, g := range plan.Guarantees() {
 		if g.Name == GuaranteeFiles && !g.Held {
 			return Plan{}, &policy.BackendUnavailableError{Backend: string(Builtin), Needs: "guarantee " + g.Name, Reason: g.Detail, Remedy: "Linux 6.2 or later"}
 		}
@@ -112,8 +112,7 @@ func planBuiltin(e policy.Effective, abi int) (Plan, error) {
 	return plan, nil
 }
 
-// layered adds the Landlock ruleset, as far as this kernel has it, and states
-// what the plan then guarantees.
+// layered adds the Landlock ruleset, as far as this kernel has it.
 func layered(plan Plan, ruleset landlock.Ruleset, abi int) (Plan, error) {
 	_, gaps, err := landlock.Plan(abi, ruleset)
 	if err != nil {
@@ -122,12 +121,8 @@ func layered(plan Plan, ruleset landlock.Ruleset, abi int) (Plan, error) {
 	if abi > 0 {
 		plan.Landlock = ruleset
 	}
-	plan.Guarantees = guarantees(plan, gaps)
+	plan.gaps = gaps
 	return plan, nil
 }
 
-func unconfined(e policy.Effective) Plan {
-	plan := Plan{Backend: None, Effective: e}
-	plan.Guarantees = guarantees(plan, nil)
-	return plan
-}
+func unconfined(e policy.Effective) Plan { return Plan{Backend: None, Effective: e} }

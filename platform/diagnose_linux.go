@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sbx-run/sbx/policy"
 )
 
@@ -81,12 +83,14 @@ func tryUserNamespace() error {
 	return err
 }
 
+// setting reads one of the kernel's; "" where it has none.
 func setting(path string) string {
-	b, err := os.ReadFile(path)
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(b))
+	defer unix.Close(fd)
+	return strings.TrimSpace(readSmall(fd))
 }
 
 func exists(p string) bool {
@@ -104,24 +108,24 @@ func missing(reasons []string) Diagnosis {
 	return Diagnosis{reason, installCommand(osRelease("/etc/os-release"))}
 }
 
-var installers = map[string]string{
-	"debian": "sudo apt-get install bubblewrap",
-	"ubuntu": "sudo apt-get install bubblewrap",
-	"fedora": "sudo dnf install bubblewrap",
-	"rhel":   "sudo dnf install bubblewrap",
-	"arch":   "sudo pacman -S bubblewrap",
-	"alpine": "apk add bubblewrap",
-	"suse":   "sudo zypper install bubblewrap",
-	"nixos":  "nix-env -iA nixos.bubblewrap",
+var installers = [...]struct{ name, command string }{
+	{"debian", "sudo apt-get install bubblewrap"},
+	{"ubuntu", "sudo apt-get install bubblewrap"},
+	{"fedora", "sudo dnf install bubblewrap"},
+	{"rhel", "sudo dnf install bubblewrap"},
+	{"arch", "sudo pacman -S bubblewrap"},
+	{"alpine", "apk add bubblewrap"},
+	{"suse", "sudo zypper install bubblewrap"},
+	{"nixos", "nix-env -iA nixos.bubblewrap"},
 }
 
 // installCommand goes by the distribution's own name, then by those that it
 // says it is like.
 func installCommand(ids []string) string {
 	for _, id := range ids {
-		for name, command := range installers {
-			if id == name || name == "suse" && strings.Contains(id, "suse") {
-				return command
+		for _, i := range installers {
+			if id == i.name || i.name == "suse" && strings.Contains(id, "suse") {
+				return i.command
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func Doctor(s Surroundings) Report {
 		Remedy: "make mac-check in the source tree runs them for real in a minute; please report what it prints"})
 	r.addNamesakes(s)
 	if err == nil {
-		r.Backend, r.Guarantees = plan.Backend, plan.Guarantees
+		r.Backend, r.Guarantees = plan.Backend, plan.Guarantees()
 	}
 	return r
 }

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -20,7 +21,7 @@ func Doctor(s Surroundings) Report {
 	r.add(cgroupFinding())
 	r.addNamesakes(s)
 	if plan, err := choose(policy.Effective{RequireOS: true}, Request{Path: s.Path}); err == nil {
-		r.Backend, r.Guarantees = plan.Backend, plan.Guarantees
+		r.Backend, r.Guarantees = plan.Backend, plan.Guarantees()
 	}
 	return r
 }
@@ -78,8 +79,8 @@ func seccompFinding() Finding {
 // cgroupFinding looks for a cgroup v2 of ours in which memory and processes
 // can be limited for a whole tree.
 func cgroupFinding() Finding {
-	own := setting("/proc/self/cgroup")
-	for line := range strings.SplitSeq(own, "\n") {
+	own, _ := os.ReadFile("/proc/self/cgroup") // without it there is no group
+	for line := range strings.SplitSeq(string(own), "\n") {
 		rel, ok := strings.CutPrefix(line, "0::")
 		if !ok {
 			continue

@@ -47,7 +47,8 @@ func TestGuarantees(t *testing.T) {
 		{"unconfined", Plan{Backend: None}, nil, guaranteeNames()},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			list := guarantees(row.plan, row.gaps)
+			row.plan.gaps = row.gaps
+			list := row.plan.Guarantees()
 			var lost []string
 			for _, g := range list {
 				assert.NotEmpty(t, g.Detail, g.Name)
@@ -63,7 +64,6 @@ func TestGuarantees(t *testing.T) {
 
 func TestDemand(t *testing.T) {
 	plan := Plan{Backend: Builtin}
-	plan.Guarantees = guarantees(plan, nil)
 	require.NoError(t, demand(plan, []string{GuaranteeFiles, GuaranteeNetwork}))
 
 	var unavailable *policy.BackendUnavailableError

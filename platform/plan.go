@@ -32,11 +32,10 @@ type Plan struct {
 	// Landlock is the second layer inside Bwrap and the wall of Builtin. Its
 	// zero value is none.
 	Landlock landlock.Ruleset
+	gaps     []landlock.Gap // what this kernel's lacks of it
 
 	// Machine is for Seatbelt: what this machine adds to the profile. Partial
 	// are the deny patterns that the profile closes only where a match exists.
 	Machine seatbelt.Run
 	Partial []policy.Deny
-
-	Guarantees []Guarantee
 }

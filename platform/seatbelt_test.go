@@ -60,7 +60,7 @@ func TestSeatbeltGuarantees(t *testing.T) {
 	plan := Plan{Backend: Seatbelt, Effective: policy.Effective{Denies: []policy.Deny{pattern}}}
 	held := func(plan Plan) map[string]bool {
 		m := map[string]bool{}
-		for _, g := range guarantees(plan, nil) {
+		for _, g := range plan.Guarantees() {
 			m[g.Name] = g.Held
 			assert.NotEmpty(t, g.Detail, g.Name)
 		}
@@ -75,5 +75,5 @@ func TestSeatbeltGuarantees(t *testing.T) {
 	}
 	plan.Partial = []policy.Deny{pattern}
 	assert.False(t, held(plan)[GuaranteeLater], "a pattern without an expression")
-	require.Error(t, demand(Plan{Backend: Seatbelt, Guarantees: guarantees(plan, nil)}, []string{GuaranteeKill}))
+	require.Error(t, demand(plan, []string{GuaranteeKill}))
 }

@@ -62,8 +62,10 @@ type Area struct {
 // NewArea builds an Area. Of several entries with one path the last counts.
 // Entries that change nothing against the enclosing one are dropped, so equal
 // areas have equal entries. Paths must be host paths (IsHostPath).
-func NewArea(entries ...Entry) Area {
-	sorted := slices.Clone(entries)
+func NewArea(entries ...Entry) Area { return areaOf(slices.Clone(entries)) }
+
+// areaOf is NewArea for entries that nobody else holds: it sorts them in place.
+func areaOf(sorted []Entry) Area {
 	slices.SortStableFunc(sorted, func(a, b Entry) int { return ComparePaths(a.Path, b.Path) })
 
 	b := areaBuilder{kept: make([]Entry, 0, len(sorted))}
@@ -150,7 +152,7 @@ func (a Area) Entries() []Entry { return a.entries }
 // NewArea has dropped from a is no longer there to be more specific: layers
 // belong into one NewArea.
 func (a Area) Overlay(top ...Entry) Area {
-	return NewArea(append(slices.Clone(a.entries), top...)...)
+	return areaOf(slices.Concat(a.entries, top))
 }
 
 // Cut returns the area in which each of tops decides for its path and for
@@ -163,8 +165,13 @@ func (a Area) Cut(tops ...Entry) Area {
 	for _, e := range tops {
 		cut[e.Path] = true
 	}
-	kept := slices.DeleteFunc(slices.Clone(a.entries), func(e Entry) bool { return listedAtOrAbove(cut, e.Path) })
-	return NewArea(append(kept, tops...)...)
+	all := make([]Entry, 0, len(a.entries)+len(tops))
+	for _, e := range a.entries {
+		if !listedAtOrAbove(cut, e.Path) {
+			all = append(all, e)
+		}
+	}
+	return areaOf(append(all, tops...))
 }
 
 func listedAtOrAbove(paths map[string]bool, p string) bool {

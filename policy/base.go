@@ -110,8 +110,9 @@ type Base struct {
 func ResolveBase(s SystemBase, net NetworkMode, places Places) (Base, error) {
 	b := Base{System: s}
 	rule := Rule{Text: "system: " + s.String()}
+	var lookup Lookup
 	for _, p := range systemPaths(s, net) {
-		r, err := Resolve(p)
+		r, err := lookup.Resolve(p)
 		if err != nil {
 			return b, err
 		}
@@ -128,7 +129,7 @@ func ResolveBase(s SystemBase, net NetworkMode, places Places) (Base, error) {
 	}
 	if s == HostSystem {
 		for _, p := range hostSecrets {
-			if e := hiddenEntry(p, Rule{Text: "never part of the system base"}); e.Type != TypeMissing {
+			if e := hiddenEntry(&lookup, p, Rule{Text: "never part of the system base"}); e.Type != TypeMissing {
 				b.Entries = append(b.Entries, e)
 			}
 		}

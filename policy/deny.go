@@ -139,17 +139,17 @@ func (d Deny) scopeOf(p string) (root string, ok bool) {
 
 // bind fixes what the pattern counts from: the mounts of the sandbox that it
 // belongs to, and where its fixed beginning leads.
-func (d Deny) bind(mounts []Mount) Deny {
+func (d Deny) bind(mounts []Mount, lookup *Lookup) Deny {
 	if d.name != "" {
 		d.scope = outermostRoots(mounts)
 		return d
 	}
 	if d.literal != "" {
-		d.closed = hiddenEntry(d.literal, d.Rule)
+		d.closed = hiddenEntry(lookup, d.literal, d.Rule)
 		return d
 	}
 	base, pattern := doublestar.SplitPattern(d.glob)
-	if r, err := Resolve(base); err == nil && r.Path != base {
+	if r, err := lookup.Resolve(base); err == nil && r.Path != base {
 		d.real = join(escapeGlob(r.Path), pattern)
 	}
 	return d

@@ -35,7 +35,7 @@ func TestDenyCovers(t *testing.T) {
 		{"name with an escape", `\!x`, []string{"/p/!x"}, []string{"/p/x"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := mustDeny(t, tc.pattern, "/p", "/h/me").bind(mounts)
+			d := mustDeny(t, tc.pattern, "/p", "/h/me").bind(mounts, nil)
 			for _, p := range tc.covered {
 				assert.True(t, d.covers(p), "%s should cover %s", tc.pattern, p)
 			}

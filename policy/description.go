@@ -17,7 +17,7 @@ type Description struct {
 	Links   []DescribedLink  `json:"links,omitempty"`
 	Network NetworkMode      `json:"network"`
 	Hosts   []string         `json:"hosts,omitempty"` // of an allow-list
-	Limits  Limits           `json:"limits"`
+	Limits  Limits           `json:"limits,omitzero"`
 	System  SystemBase       `json:"system"`
 
 	// Private are the places that the sandbox has of its own and lets the

@@ -41,8 +41,36 @@ func Resolve(p string) (Resolution, error) {
 	return r, nil
 }
 
+// Lookup resolves many paths at one moment: a directory that one of them has
+// led through is not looked at again for the next. The zero value has seen
+// nothing; nil remembers nothing.
+type Lookup struct{ dirs map[string]bool }
+
+// Resolve is Resolve at the moment of l.
+func (l *Lookup) Resolve(p string) (Resolution, error) {
+	r, err := l.resolve(p)
+	if err != nil {
+		return Resolution{}, err
+	}
+	return r, nil
+}
+
+func (l *Lookup) saw(dir string) bool { return l != nil && l.dirs[dir] }
+
+func (l *Lookup) note(dir string) {
+	switch {
+	case l == nil:
+		return
+	case l.dirs == nil:
+		l.dirs = map[string]bool{}
+	}
+	l.dirs[dir] = true
+}
+
 // resolve is Resolve, and with an error also says how far it came.
-func resolve(p string) (Resolution, error) {
+func resolve(p string) (Resolution, error) { return (*Lookup)(nil).resolve(p) }
+
+func (l *Lookup) resolve(p string) (Resolution, error) {
 	r := Resolution{Path: "/", Type: TypeDir}
 	if !strings.HasPrefix(p, "/") || strings.IndexByte(p, 0) >= 0 {
 		return r, fmt.Errorf("not an absolute path: %q", p)
@@ -54,7 +82,7 @@ func resolve(p string) (Resolution, error) {
 		if name == "" || name == "." {
 			continue
 		}
-		target, err := r.step(name)
+		target, err := r.step(l, name)
 		if err != nil {
 			return r, &fs.PathError{Op: "resolve", Path: p, Err: err}
 		}
@@ -71,7 +99,7 @@ func resolve(p string) (Resolution, error) {
 
 // step goes on by one name. If that is a link, Path stays and the link's text
 // is returned.
-func (r *Resolution) step(name string) (target string, err error) {
+func (r *Resolution) step(seen *Lookup, name string) (target string, err error) {
 	if name == ".." {
 		return "", r.leave()
 	}
@@ -83,8 +111,16 @@ func (r *Resolution) step(name string) (target string, err error) {
 	case TypeFile, TypeSocket:
 		return "", syscall.ENOTDIR
 	}
+	if seen.saw(next) {
+		r.Path, r.Type = next, TypeDir
+		return "", nil
+	}
 	info, err := os.Lstat(next)
 	switch {
+	case err == nil && info.IsDir():
+		r.Path, r.Type = next, TypeDir
+		seen.note(next)
+		return "", nil
 	case errors.Is(err, fs.ErrNotExist):
 		r.Path, r.Type = next, TypeMissing
 		return "", nil
@@ -164,17 +200,22 @@ func (e *LinkedRootError) Hint() string {
 // directory that the kernel holds for the caller; anywhere else the result is
 // a *LinkedRootError.
 func ResolveRoot(base, written, cwd string) (Resolution, error) {
+	return (*Lookup)(nil).ResolveRoot(base, written, cwd)
+}
+
+// ResolveRoot is ResolveRoot at the moment of l.
+func (l *Lookup) ResolveRoot(base, written, cwd string) (Resolution, error) {
 	p := written
 	if !strings.HasPrefix(p, "/") {
 		p = base + "/" + p
 	}
-	r, err := Resolve(p)
+	r, err := l.Resolve(p)
 	if err != nil {
 		return r, err
 	}
-	for _, l := range r.Links {
-		if !isSystemDir(parent(l.Path)) && r.Path != cwd {
-			return r, &LinkedRootError{Written: written, Link: l.Path, Target: r.Path}
+	for _, link := range r.Links {
+		if !isSystemDir(parent(link.Path)) && r.Path != cwd {
+			return r, &LinkedRootError{Written: written, Link: link.Path, Target: r.Path}
 		}
 	}
 	return r, nil

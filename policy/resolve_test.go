@@ -195,3 +195,24 @@ func FuzzResolve(f *testing.F) {
 		}
 	})
 }
+
+// TestLookupAnswersAlike: what one path has shown of another changes nothing.
+func TestLookupAnswersAlike(t *testing.T) {
+	t.Parallel()
+	root := tree(t, "a/b/f = x", "a/l -> b", "a/up -> ..", "out -> a/l", "loop -> loop", "gone -> nowhere")
+	var lookup Lookup
+	for _, name := range []string{"a", "a/b", "a/b/f", "a/l/f", "out/f", "a/up/a/b", "a/b/../../a/b", "a/b/f/x", "loop/x", "gone/x", "gone/..", "a/none/x", "none/..", "a/b/f"} {
+		want, wantErr := Resolve(root + "/" + name)
+		got, err := lookup.Resolve(root + "/" + name)
+		assert.Equal(t, want, got, name)
+		assert.Equal(t, wantErr, err, name)
+	}
+	assert.True(t, lookup.saw(root+"/a/b"))
+	require.NoError(t, os.Rename(root+"/a", root+"/moved"))
+	r, err := lookup.Resolve(root + "/a/b")
+	require.NoError(t, err)
+	assert.Equal(t, TypeDir, r.Type, "one moment for all")
+	r, err = lookup.Resolve(root + "/a/b/f")
+	require.NoError(t, err)
+	assert.Equal(t, TypeMissing, r.Type, "a file is looked at each time")
+}

@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 )
 
@@ -79,14 +82,19 @@ func New(spec Spec) (Sandbox, error) {
 		layers = append(layers, m.Entry())
 	}
 	layers = append(layers, spec.Sockets.entries()...)
-	layers = append(layers, guarded(NewArea(layers...), spec.Guarded)...)
-	layers = append(layers, secrets(NewArea(layers...), spec)...)
+	base := NewArea(spec.Base.Entries...)
+	area := base
+	if len(layers) > len(spec.Base.Entries) {
+		area = NewArea(layers...)
+	}
+	for _, layer := range []func(Area, Spec) []Entry{guarded, secrets} {
+		if added := layer(area, spec); len(added) > 0 {
+			layers = append(layers, added...)
+			area = NewArea(layers...)
+		}
+	}
 	spec.Denies = bindAll(spec.Denies, spec.Mounts)
-	return Sandbox{
-		spec: spec,
-		base: NewArea(spec.Base.Entries...),
-		area: NewArea(layers...).Cut(closedForGood(spec.Denies, spec.Places.Own)...),
-	}, nil
+	return Sandbox{spec: spec, base: base, area: area.Cut(closedForGood(spec.Denies, spec.Places.Own)...)}, nil
 }
 
 func checkMounts(spec Spec) error {
@@ -110,15 +118,18 @@ func checkMounts(spec Spec) error {
 	return nil
 }
 
-// guarded returns the entries that take write access to the paths away where
-// a mount gives it.
-func guarded(area Area, paths []string) []Entry {
+// guarded returns the entries that take write access to the guarded paths
+// away where a mount gives it.
+func guarded(area Area, spec Spec) []Entry {
 	rule := Rule{Text: "protected: it decides about later runs"}
 	var kept []Entry
-	for _, p := range paths {
+	for _, p := range spec.Guarded {
 		e := area.At(p)
 		if !e.Access.Has(Write) {
 			continue
+		}
+		if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) {
+			continue // as for most: what a search would find at a root
 		}
 		r, err := Resolve(p)
 		if err != nil || r.Path != p || r.Type == TypeMissing {
@@ -134,9 +145,10 @@ func guarded(area Area, paths []string) []Entry {
 }
 
 func bindAll(denies []Deny, mounts []Mount) []Deny {
+	var lookup Lookup
 	bound := make([]Deny, len(denies))
 	for i, d := range denies {
-		bound[i] = d.bind(mounts)
+		bound[i] = d.bind(mounts, &lookup)
 	}
 	return bound
 }
@@ -153,8 +165,9 @@ func closedForGood(denies []Deny, own []string) []Entry {
 			closed = append(closed, d.closed)
 		}
 	}
+	var lookup Lookup
 	for _, p := range own {
-		closed = append(closed, hiddenEntry(p, ownRule))
+		closed = append(closed, hiddenEntry(&lookup, p, ownRule))
 	}
 	for i := range closed {
 		closed[i].final = true
@@ -164,8 +177,8 @@ func closedForGood(denies []Deny, own []string) []Entry {
 
 // hiddenEntry closes what p leads to: a rule that names a link means its
 // target. A path that cannot be looked up is closed as written.
-func hiddenEntry(p string, rule Rule) Entry {
-	r, err := Resolve(p)
+func hiddenEntry(l *Lookup, p string, rule Rule) Entry {
+	r, err := l.Resolve(p)
 	if err != nil {
 		r = Resolution{Path: p, Type: TypeUnknown}
 	}

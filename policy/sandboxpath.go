@@ -101,12 +101,14 @@ func hasDrive(p string) bool {
 	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
 }
 
-// topNames are the names that the top of a host has, on Linux or macOS.
-var topNames = map[string]bool{
-	"bin": true, "boot": true, "dev": true, "etc": true, "home": true, "lib": true, "lib64": true,
-	"media": true, "mnt": true, "opt": true, "proc": true, "root": true, "run": true, "sbin": true,
-	"srv": true, "sys": true, "tmp": true, "usr": true, "var": true,
-	"Applications": true, "Library": true, "System": true, "Users": true, "Volumes": true, "private": true,
+// isTopName tells the names that the top of a host has, on Linux or macOS.
+func isTopName(name string) bool {
+	switch name {
+	case "bin", "boot", "dev", "etc", "home", "lib", "lib64", "media", "mnt", "opt", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var",
+		"Applications", "Library", "System", "Users", "Volumes", "private":
+		return true
+	}
+	return false
 }
 
 // meansHost guesses whether an absolute path was meant for the host, where
@@ -121,7 +123,7 @@ func (s Sandbox) meansHost(p string) bool {
 	}
 	first, _, _ := strings.Cut(p[1:], "/")
 	m, _ := s.mountNamed("/")
-	if !topNames[first] && !Contains(m.Root, p) {
+	if !isTopName(first) && !Contains(m.Root, p) {
 		return false
 	}
 	r, err := Resolve(join(m.Root, first))

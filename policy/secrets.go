@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // hostSecrets are files of the system that the owner's permissions guard from
 // ordinary users; as root nothing else would.
 var hostSecrets = []string{
@@ -59,13 +61,17 @@ func secrets(area Area, spec Spec) []Entry {
 	for _, m := range spec.Mounts {
 		named[m.Root] = true
 	}
+	if !slices.ContainsFunc(area.Entries(), func(e Entry) bool { return e.Kind == Granted }) {
+		return nil
+	}
+	var lookup Lookup
 	rule := Rule{Text: "secrets are shown only when granted by name"}
 	var hidden []Entry
 	for _, p := range secretPaths(spec.Places) {
 		if area.At(p).Kind != Granted || named[p] {
 			continue
 		}
-		if e := hiddenEntry(p, rule); e.Type != TypeMissing && !named[e.Path] {
+		if e := hiddenEntry(&lookup, p, rule); e.Type != TypeMissing && !named[e.Path] {
 			hidden = append(hidden, e)
 		}
 	}

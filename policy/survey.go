@@ -15,28 +15,34 @@ const surveyLimit = 1_000_000
 
 // survey is what one look at the writable places of a sandbox finds.
 type survey struct {
-	area    Area
-	granted map[string]bool // roots of writable mounts: named by the user, so never protected by name
-	left    int             // directory entries that may still be read
+	ground
+	left    int // directory entries that may still be read
 	list    listing
+	lstat   func(p string) (fs.FileInfo, error)
+	present bool // what does not exist does not matter
 
 	found  []Entry         // existing places to protect
 	closed map[string]bool // their paths
-	seen   []Trigger       // every trigger, existing or not
+	seen   []Trigger       // what may be there, before or after the run
 	state  snapshot        // what is at each of seen
 	gits   map[string]bool // git directories
 	open   exposure
 }
 
-// newSurvey looks at every writable root of e and at the home where that is
+func newSurvey(e Effective) *survey {
+	g := ground{area: e.Area, granted: e.writableRoots()}
+	return &survey{
+		ground: g, left: surveyLimit, lstat: os.Lstat,
+		closed: map[string]bool{}, state: snapshot{}, gits: map[string]bool{},
+		open: exposure{ground: g},
+	}
+}
+
+// search looks at every writable root of e and at the home where that is
 // writable. It follows no link and enters no place that the command cannot
 // write to. Nothing that it meets is an error: what cannot be looked at is
 // listed.
-func newSurvey(e Effective) *survey {
-	s := &survey{
-		area: e.Area, granted: e.writableRoots(), left: surveyLimit,
-		closed: map[string]bool{}, state: snapshot{}, gits: map[string]bool{},
-	}
+func (s *survey) search(e Effective) *survey {
 	if home := e.Places.Home; home != "" && s.writable(home) {
 		s.names(home, homeNames, true)
 		s.names(home, startupNames, true)
@@ -62,12 +68,21 @@ func (e Effective) writableRoots() map[string]bool {
 	return roots
 }
 
+// ground is what a survey knows before it looks.
+type ground struct {
+	area    Area
+	granted map[string]bool // roots of writable mounts: named by the user, so never protected by name
+}
+
 // writable reports whether the command can write to p, or could without the
 // protection by an earlier survey.
-func (s *survey) writable(p string) bool {
-	at := s.area.At(p)
+func (g ground) writable(p string) bool {
+	at := g.area.At(p)
 	return at.Access.Has(Write) || at.Kind == Protected
 }
+
+// protects reports whether a protected name at p counts.
+func (g ground) protects(p string) bool { return g.writable(p) && !g.granted[p] }
 
 // missingDenied watches what denies and sbx's own files close by name and is
 // not there to be masked.
@@ -75,7 +90,7 @@ func (s *survey) missingDenied() {
 	for _, e := range s.area.Entries() {
 		if e.Kind == Hidden && e.Type == TypeMissing && s.area.Above(e.Path).Access.Has(Write) {
 			s.watch(Trigger{Path: e.Path, Tool: e.Rule.Text + " covers it from the next run on"})
-			s.open.absent = append(s.open.absent, s.seen[len(s.seen)-1])
+			s.open.missing = append(s.open.missing, s.seen[len(s.seen)-1])
 		}
 	}
 }
@@ -97,10 +112,10 @@ func (s *survey) walk(dir string, root bool) {
 	case git:
 		s.gitDirectory(dir)
 	case root || names.dotGit:
-		s.top(dir, root)
+		s.top(dir, names, root)
 	}
 	for _, name := range names.dirs {
-		if git && neverInside[name] {
+		if git && neverInside(name) {
 			continue
 		}
 		if p := join(dir, name); !s.closed[p] && s.area.At(p).Access.Has(Write) {
@@ -109,11 +124,23 @@ func (s *survey) walk(dir string, root bool) {
 	}
 }
 
-// top protects what counts at the top of a root or repository.
-func (s *survey) top(dir string, root bool) {
-	s.names(dir, projectNames, true)
-	s.names(dir, startupNames, root)
-	s.dotGit(dir, root)
+// top protects what counts at the top of a root or repository. What its
+// listing shows not to be there is not looked at: with many roots that would
+// be most of a run.
+func (s *survey) top(dir string, listed names, root bool) {
+	bare := bareTop{dir: dir, root: root, listed: listed.tops}
+	for n, absent := range bare.names() {
+		switch {
+		case !listed.may(n.name):
+		case n == dotGitName:
+			s.dotGit(dir, root)
+		default:
+			s.look(join(dir, n.name), n, absent)
+		}
+	}
+	if !listed.odd && !s.present {
+		s.open.bare = append(s.open.bare, bare)
+	}
 }
 
 // names looks for each of names below dir; absent says whether those that do
@@ -126,11 +153,11 @@ func (s *survey) names(dir string, names []protectedName, absent bool) {
 
 // look protects what is at p, or notes that nothing is.
 func (s *survey) look(p string, n protectedName, absent bool) {
-	if !s.writable(p) || s.granted[p] {
+	if !s.protects(p) {
 		return
 	}
 	t := Trigger{Path: p, Tool: n.tool}
-	info, err := os.Lstat(p)
+	info, err := s.lstat(p)
 	linked := err == nil && info.Mode()&fs.ModeSymlink != 0
 	if linked || strings.Contains(n.name, "/") {
 		r, rerr := Resolve(p)
@@ -163,11 +190,11 @@ func (s *survey) linked(t Trigger, r Resolution, err error) {
 			s.loose(t, l)
 		}
 	}
-	if Contains(r.Path, t.Path) || !s.writable(r.Path) || s.granted[r.Path] {
+	if Contains(r.Path, t.Path) || !s.protects(r.Path) {
 		return
 	}
 	t.Path = r.Path
-	info, err := os.Lstat(r.Path)
+	info, err := s.lstat(r.Path)
 	if err != nil {
 		s.missing(t)
 		return
@@ -181,15 +208,17 @@ func (s *survey) loose(t Trigger, l Link) {
 	s.open.loose = append(s.open.loose, t)
 }
 
+// missing notes a name at which nothing is. There is nothing to watch before
+// a run, and nothing to report after it.
 func (s *survey) missing(t Trigger) {
-	s.watch(t)
-	s.open.absent = append(s.open.absent, t)
+	if !s.present {
+		s.open.missing = append(s.open.missing, t)
+	}
 }
 
 func (s *survey) watch(t Trigger) {
 	s.seen = append(s.seen, t)
-	s.state[t.Path] = nil
-	if info, err := os.Lstat(t.Path); err == nil {
+	if info, err := s.lstat(t.Path); err == nil {
 		s.state[t.Path] = info
 	}
 }

@@ -9,48 +9,21 @@ import (
 	"syscall"
 )
 
-// names is what a survey needs to know of the entries of a directory.
-type names struct {
-	dirs  []string // directories, in the order of the file system
-	count int      // entries of all kinds
-
-	dotGit, head, objects, refs, commonDir bool // by which git knows its directories
-}
-
-func (n *names) add(name []byte, isDir bool) {
-	n.count++
-	switch string(name) {
-	case ".", "..":
-		return
-	case dotGit:
-		n.dotGit = true
-	case "HEAD":
-		n.head = true
-	case "objects":
-		n.objects = true
-	case "refs":
-		n.refs = true
-	case gitCommonDir:
-		n.commonDir = true
+// neverInside tells the parts of a git directory that hold no other one, and
+// by far most of its files. modules and worktrees are searched.
+func neverInside(name string) bool {
+	switch name {
+	case "objects", "refs", "logs", gitHooks, "info", "lfs":
+		return true
 	}
-	if isDir {
-		n.dirs = append(n.dirs, string(name))
-	}
+	return false
 }
-
-// gitDirectory reports what git itself asks before it takes a directory for
-// a repository, bare ones and those of linked worktrees included.
-func (n *names) gitDirectory() bool { return n.head && (n.objects && n.refs || n.commonDir) }
-
-// neverInside are parts of a git directory that hold no other one, and by far
-// most of its files. modules and worktrees are searched.
-var neverInside = map[string]bool{"objects": true, "refs": true, "logs": true, gitHooks: true, "info": true, "lfs": true}
 
 // dotGit protects the entry by which dir is a repository. A directory is left
 // to the walk; a file or a link leads to a git directory elsewhere.
 func (s *survey) dotGit(dir string, root bool) {
 	p := join(dir, dotGit)
-	info, err := os.Lstat(p)
+	info, err := s.lstat(p)
 	switch {
 	case err == nil && info.IsDir():
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:

@@ -41,9 +41,20 @@ type Placeholder struct {
 
 // exposure is Exposure before derivations.
 type exposure struct {
-	absent, loose []Trigger
-	hollow        []Trigger // exist, and may be placeholders of another run
-	unseen        []string
+	ground
+	missing, loose []Trigger
+	bare           []bareTop // where more is missing
+	hollow         []Trigger // exist, and may be placeholders of another run
+	unseen         []string
+}
+
+// absent returns all that does not exist.
+func (x exposure) absent() []Trigger {
+	all := slices.Clone(x.missing)
+	for _, top := range x.bare {
+		all = append(all, top.absent(x.ground)...)
+	}
+	return all
 }
 
 // watch is what one survey knows, for the report after the run.
@@ -62,10 +73,10 @@ func (e Effective) protect() Effective {
 	if len(e.Area.Roots(Write)) == 0 && e.watch == nil {
 		return e
 	}
-	s := newSurvey(e)
+	s := newSurvey(e).search(e)
 	entries := s.found
 	if e.Protect == ProtectStrict {
-		for _, t := range s.open.absent {
+		for _, t := range s.open.absent() {
 			if s.writable(t.Path) {
 				entries = append(entries, s.entry(t, TypeMissing))
 			}
@@ -103,7 +114,7 @@ func (e Effective) Exposure() Exposure {
 		return Exposure{}
 	}
 	var x Exposure
-	for _, t := range e.watch.open.absent {
+	for _, t := range e.watch.open.absent() {
 		if _, blocked := e.placeholder(t); !blocked && e.reaches(t.Path) {
 			x.Absent = append(x.Absent, t)
 		}
@@ -133,11 +144,11 @@ func (e Effective) reaches(p string) bool {
 // as strictly as it asks, parents first; nothing without ProtectStrict. Among
 // them is what exists but may be another run's, which would take it away.
 func (e Effective) Placeholders() []Placeholder {
-	if e.watch == nil {
+	if e.watch == nil || e.Protect != ProtectStrict {
 		return nil
 	}
 	var all []Placeholder
-	for _, t := range sorted(slices.Concat(e.watch.open.absent, e.watch.open.hollow)) {
+	for _, t := range sorted(slices.Concat(e.watch.open.absent(), e.watch.open.hollow)) {
 		if p, ok := e.placeholder(t); ok {
 			all = append(all, p)
 		}
@@ -176,6 +187,8 @@ func (e Effective) Made() []Trigger {
 		return nil
 	}
 	now := newSurvey(e)
+	now.present = true
+	now.search(e)
 	var made []Trigger
 	for _, t := range now.seen {
 		was, is := e.watch.before[t.Path], now.state[t.Path]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The kernel logs what it refuses. The log is asynchronous, drops entries and
@@ -37,7 +38,10 @@ type Refusal struct {
 
 // refusalLine is a message of the kernel: "Sandbox: cat(812) deny(1)
 // file-read-data /private/etc/hosts". A name may hold spaces and parentheses.
-var refusalLine = regexp.MustCompile(`^(?:(\d+) duplicate reports? for )?Sandbox: (.+)\((\d+)\) deny\(\d+\) ([a-z][a-z0-9*-]*)(?: (.*))?$`)
+// It is compiled at the first one: most programs never read the log.
+var refusalLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(\d+) duplicate reports? for )?Sandbox: (.+)\((\d+)\) deny\(\d+\) ([a-z][a-z0-9*-]*)(?: (.*))?$`)
+})
 
 // ParseRefusal reads one line of the log. ok is false for what is not a refusal
 // of the run with this tag.
@@ -55,7 +59,7 @@ func ParseRefusal(line, tag string) (r Refusal, ok bool) {
 		}
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	m := refusalLine.FindStringSubmatch(strings.TrimSpace(first))
+	m := refusalLine().FindStringSubmatch(strings.TrimSpace(first))
 	if m == nil || isNoise(m[4], m[5]) {
 		return Refusal{}, false
 	}

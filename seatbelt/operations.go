@@ -17,9 +17,11 @@ var (
 	// Operations on the paths of AF_UNIX sockets. They are network operations:
 	// no rule on files stops a connection.
 	socketOperations = []string{"network-bind", "network-outbound"}
-
-	everyOperation = concat(readOperations, writeOperations, linkOperations, socketOperations)
 )
+
+func everyOperation() []string {
+	return concat(readOperations, writeOperations, linkOperations, socketOperations)
+}
 
 // class is what an entry of one access allows and denies.
 type class struct{ allow, deny []string }
@@ -31,7 +33,7 @@ func classes() map[policy.Access]class {
 		policy.ReadWrite: {allow: concat(readOperations, writeOperations, linkOperations)},
 		policy.Read:      {allow: readOperations, deny: concat(writeOperations, linkOperations)},
 		policy.Write:     {allow: []string{"file-write*"}, deny: concat(readOperations, []string{"file-write-unlink"}, linkOperations)},
-		policy.None:      {deny: everyOperation},
+		policy.None:      {deny: everyOperation()},
 	}
 }
 

@@ -20,7 +20,7 @@ func patterns(r *renderer) {
 	slices.SortFunc(r.partial, func(a, b policy.Deny) int { return strings.Compare(a.Written, b.Written) })
 	if len(filters) > 0 {
 		r.heading("denied patterns")
-		r.deny(everyOperation, slices.Compact(filters)...)
+		r.deny(everyOperation(), slices.Compact(filters)...)
 	}
 }
 

@@ -125,7 +125,7 @@ func closeVolumes(byPath map[string]place) {
 
 // rank orders kinds by who decides where two names of one place are listed: a
 // deny is final, a grant beats the base, the base beats private places.
-var rank = map[policy.Kind]int{policy.Private: 0, policy.System: 1, policy.Granted: 2, policy.Protected: 3, policy.Hidden: 4}
+var rank = [...]int{policy.Private: 0, policy.System: 1, policy.Granted: 2, policy.Protected: 3, policy.Hidden: 4}
 
 // stricter settles which of two entries for one place counts.
 func stricter(a, b place) place {

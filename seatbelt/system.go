@@ -95,7 +95,7 @@ func system(r *renderer) {
 	}
 	r.allow(readOperations, filters...)
 	if r.effective.System == policy.HostSystem {
-		r.deny(everyOperation, subpaths(hostSecrets)...)
+		r.deny(everyOperation(), subpaths(hostSecrets)...)
 	}
 }
 

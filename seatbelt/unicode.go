@@ -2,6 +2,7 @@ package seatbelt
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -51,17 +52,27 @@ var marks = []struct {
 // pair is a letter and a combining mark.
 type pair struct{ letter, mark rune }
 
+// composed and decomposed are made at the first name that needs them: no run
+// on Linux does, and few on macOS.
 var (
-	composed   = map[pair]rune{}
-	decomposed = map[rune]pair{}
+	composed = sync.OnceValue(func() map[pair]rune {
+		letters := map[pair]rune{}
+		eachMark(func(p pair, c rune) { letters[p] = c })
+		return letters
+	})
+	decomposed = sync.OnceValue(func() map[rune]pair {
+		pairs := map[rune]pair{}
+		eachMark(func(p pair, c rune) { pairs[c] = p })
+		return pairs
+	})
 )
 
-func init() {
+// eachMark calls add with every pair of the tables and what it composes to.
+func eachMark(add func(p pair, c rune)) {
 	for _, row := range marks {
 		plain := []rune(row.plain)
 		for i, c := range []rune(row.letters) {
-			composed[pair{plain[i], row.mark}] = c
-			decomposed[c] = pair{plain[i], row.mark}
+			add(pair{plain[i], row.mark}, c)
 		}
 	}
 }
@@ -95,7 +106,7 @@ func writeDecomposed(b *strings.Builder, r rune) {
 		}
 		return
 	}
-	if p, ok := decomposed[r]; ok {
+	if p, ok := decomposed()[r]; ok {
 		writeDecomposed(b, p.letter)
 		b.WriteRune(p.mark)
 		return
@@ -123,7 +134,7 @@ func compose(s string) string {
 
 // join composes two neighbours.
 func join(a, b rune) (rune, bool) {
-	if c, ok := composed[pair{a, b}]; ok {
+	if c, ok := composed()[pair{a, b}]; ok {
 		return c, true
 	}
 	if a >= leads && a < leads+leadCount && b >= vowels && b < vowels+vowelN {

@@ -12,7 +12,7 @@ import (
 
 // registerAttach adds the flag that hands files on.
 func (f *policyFlags) registerAttach(s *pflag.FlagSet) {
-	s.StringArrayVar(&f.attach, "attach", nil, "hand `FILE` to the command, read-only; the caller must be able to read it (repeatable)")
+	repeatable(s, &f.attach, "attach", "hand `FILE` to the command, read-only; the caller must be able to read it (repeatable)")
 }
 
 // attached adds the files that the caller hands on. The caller is the sandbox

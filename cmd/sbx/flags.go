@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -44,23 +45,41 @@ func (f *policyFlags) register(cmd *cobra.Command) {
 	f.set = s
 	s.StringVar(&f.config, "config", "", "policy `FILE`; without it the nearest sbx.yaml upward, if any")
 	s.StringVar(&f.worker, "worker", "", "narrow to the worker `NAME` of the policy, or to a .worker file")
-	s.StringArrayVar(&f.ro, "ro", nil, "let the command read `PATH` (repeatable)")
-	s.StringArrayVar(&f.rw, "rw", nil, "let the command read and write `PATH` (repeatable)")
-	s.StringArrayVar(&f.deny, "deny", nil, "hide what matches `PATTERN`, whatever else grants it (repeatable)")
+	repeatable(s, &f.ro, "ro", "let the command read `PATH` (repeatable)")
+	repeatable(s, &f.rw, "rw", "let the command read and write `PATH` (repeatable)")
+	repeatable(s, &f.deny, "deny", "hide what matches `PATTERN`, whatever else grants it (repeatable)")
 	s.StringVar(&f.system, "system", "", "system `BASE`: minimal, host or none")
 	s.StringVar(&f.protect, "protect", "", "files that tools run by themselves: existing (read-only) or strict (not made either)")
-	s.StringArrayVar(&f.presets, "preset", nil, "grant what the tool chain `NAME` needs: go, git, node, python, rust (repeatable)")
-	s.StringArrayVar(&f.net, "net", nil, "leave the network `on`; --net=off turns it off (repeatable: --net=HOST[:PORT])")
+	repeatable(s, &f.presets, "preset", "grant what the tool chain `NAME` needs: go, git, node, python, rust (repeatable)")
+	repeatable(s, &f.net, "net", "leave the network `on`; --net=off turns it off (repeatable: --net=HOST[:PORT])")
 	s.Lookup("net").NoOptDefVal = "on"
-	s.StringArrayVar(&f.env, "env", nil, "pass the variable `NAME`, or set NAME=VALUE (repeatable)")
-	s.StringArrayVar(&f.limits, "limit", nil, "bound a resource: `NAME=VALUE`, such as processes=64, file_size=1GiB (repeatable)")
+	repeatable(s, &f.env, "env", "pass the variable `NAME`, or set NAME=VALUE (repeatable)")
+	repeatable(s, &f.limits, "limit", "bound a resource: `NAME=VALUE`, such as processes=64, file_size=1GiB (repeatable)")
 	s.StringVar(&f.restrict, "restrict", "", "keep only what lies below the sandbox `PATH`")
 	s.BoolVar(&f.readonly, "readonly", false, "take all write access away")
-	s.StringArrayVar(&f.allowRead, "allow-read", nil, "keep read access to the sandbox `PATH` only (repeatable)")
-	s.StringArrayVar(&f.allowWrite, "allow-write", nil, "keep write access to the sandbox `PATH` only (repeatable)")
+	repeatable(s, &f.allowRead, "allow-read", "keep read access to the sandbox `PATH` only (repeatable)")
+	repeatable(s, &f.allowWrite, "allow-write", "keep write access to the sandbox `PATH` only (repeatable)")
 	s.BoolVar(&f.inherit, "inherit", false, "start the narrowing from all that the policy grants")
 	complete(cmd)
 }
+
+// repeatable adds a flag that may be given several times, each time with one
+// value.
+func repeatable(s *pflag.FlagSet, to *[]string, name, usage string) {
+	s.Var((*repeated)(to), name, usage)
+}
+
+// repeated is pflag's string array without the CSV writer by which that words
+// its default: 4 KiB for each flag of each start.
+type repeated []string
+
+func (r *repeated) Set(value string) error {
+	*r = append(*r, value)
+	return nil
+}
+
+func (r *repeated) Type() string   { return "stringArray" }
+func (r *repeated) String() string { return strings.Join(*r, ", ") }
 
 // complete offers values where a flag has a fixed set of them.
 func complete(cmd *cobra.Command) {
@@ -183,7 +202,7 @@ func xdg(variable, home, otherwise string) string {
 func ownDirectories(home string) []string {
 	own := policy.OwnPaths(home)
 	for _, dir := range []string{configDirectory(home), cacheDirectory(home), stateDirectory(home), runtimeDirectory()} {
-		if dir != "" {
+		if dir != "" && !slices.Contains(own, dir) {
 			own = append(own, dir)
 		}
 	}

@@ -96,6 +96,9 @@ func outerSandbox() *policy.Sandbox {
 // are missing: only what is there can be hidden, and a command that made them
 // first would choose what the user trusts.
 func makeOwn(e policy.Effective) (made bool, err error) {
+	if len(e.Writable()) == 0 {
+		return false, nil
+	}
 	for _, dir := range e.Places.Own {
 		r, err := policy.Resolve(dir)
 		if err != nil || r.Type != policy.TypeMissing || !e.Area.Above(r.Path).Access.Has(policy.Write) {

@@ -32,7 +32,7 @@ func describeOuter(plan platform.Plan, depth int) (string, bool) {
 	if plan.Backend == platform.None {
 		return "", false
 	}
-	text, err := json.Marshal(plan.Effective.Describe(depth, string(plan.Backend)))
+	text, err := plan.Effective.Describe(depth, string(plan.Backend)).MarshalJSON()
 	if err != nil {
 		return "", false
 	}

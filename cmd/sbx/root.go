@@ -54,6 +54,7 @@ and an empty /tmp; the network is off.
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = false
+	root.CompletionOptions.DisableDefaultCmd = isRun(args)
 	root.AddCommand(a.verbs(args)...)
 	for _, c := range root.Commands() {
 		wrapUsage(c)
@@ -64,7 +65,7 @@ and an empty /tmp; the network is off.
 // verbs builds the verb that the command line names, and all of them where
 // it names none: a run's start should not pay for the flags of the others.
 func (a *app) verbs(args []string) []*cobra.Command {
-	if len(args) > 0 && args[0] == "run" {
+	if isRun(args) {
 		return []*cobra.Command{a.runCommand()}
 	}
 	return []*cobra.Command{
@@ -72,6 +73,8 @@ func (a *app) verbs(args []string) []*cobra.Command {
 		a.doctorCommand(), a.versionCommand(),
 	}
 }
+
+func isRun(args []string) bool { return len(args) > 0 && args[0] == "run" }
 
 // knownVerb refuses what is no verb, and says which one was perhaps meant.
 func knownVerb(cmd *cobra.Command, args []string) error {

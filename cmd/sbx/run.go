@@ -60,7 +60,7 @@ executed; 127 if it is not found in the sandbox.`,
 	s.StringVar(&f.backend, "backend", "auto", "how to enforce: auto, bwrap or builtin")
 	s.StringVar(&f.cwd, "cwd", "", "start the command in `DIR`, which must be visible")
 	s.StringVar(&f.timeout, "timeout", "", "end the command after this `TIME`, such as 30s; the same as --limit timeout=TIME")
-	s.StringArrayVar(&f.require, "require", nil, "do not start without this `GUARANTEE`, as doctor names them (repeatable)")
+	repeatable(s, &f.require, "require", "do not start without this `GUARANTEE`, as doctor names them (repeatable)")
 	s.BoolVar(&f.dryRun, "dry-run", false, "print what would be run and start nothing")
 	s.BoolVar(&a.ui.quiet, "quiet", false, "no hints and notes")
 	s.BoolVar(&f.verbose, "verbose", false, "say on stderr which policy and backend apply")

@@ -59,8 +59,10 @@ func (a *app) trustCommand() *cobra.Command {
 		Short: "Approve policy files that ask for more than their own directory",
 		Long: `Approve policy files that ask for more than their own directory. A file that
 is found, not named, may grant what lies beside it and nothing else; a run
-with one that asks for more stops until its content is approved here. An
-approval is about the content: after a change it is asked for again.
+with one that asks for more stops until its content is approved here. Nor
+does it replace the policy that would be found without it, whose denies and
+limits go on to count; approved, it counts alone. An approval is about the
+content: after a change it is asked for again.
 
 Without --revoke, prints what the files grant: everything the first time, what
 is new after that.`,
@@ -95,6 +97,7 @@ func (a *app) trust(files []string, host config.Host) error {
 		needs  []config.Need
 		added  []string
 		again  bool
+		hides  []string
 	}
 	var approved []approval
 	for _, file := range files {
@@ -110,18 +113,18 @@ func (a *app) trust(files []string, host config.Host) error {
 		if err != nil {
 			return err
 		}
-		approved = append(approved, approval{s, needs, added, again})
+		approved = append(approved, approval{s, needs, added, again, s.Hides(host)})
 	}
 	for _, x := range approved {
 		if err := store.Add(x.source); err != nil {
 			return err
 		}
-		a.printApproval(x.source.Name, x.needs, x.added, x.again)
+		a.printApproval(x.source.Name, x.needs, x.added, x.hides, x.again)
 	}
 	return nil
 }
 
-func (a *app) printApproval(file string, needs []config.Need, added []string, again bool) {
+func (a *app) printApproval(file string, needs []config.Need, added, hides []string, again bool) {
 	verb := "grants"
 	if again {
 		verb = "newly grants"
@@ -135,7 +138,10 @@ func (a *app) printApproval(file string, needs []config.Need, added []string, ag
 	for _, line := range added {
 		fmt.Fprintf(a.ui.out, "  + %s\n", printable(line))
 	}
-	if len(needs) == 0 {
+	for _, name := range hides {
+		fmt.Fprintf(a.ui.out, "  counts alone: what %s denies and limits no longer holds with it\n", printable(name))
+	}
+	if len(needs)+len(hides) == 0 {
 		a.ui.note("%s asks for nothing that needs trust", file)
 	}
 }

@@ -15,8 +15,9 @@ import (
 type attachment struct {
 	user, mount int // namespaces of the sandbox
 	trees       []int
-	sites       []*byte
-	report      int // pipe, for the failure
+	dirs        []int   // where the names of the sites count from
+	sites       []*byte // empty for the directory itself
+	report      int     // pipe, for the failure
 
 	failure [2]uint64 // index of the step that failed, errno
 	empty   [1]byte
@@ -34,7 +35,10 @@ const (
 // forks, and the child does the few system calls and nothing else. The user
 // namespace is the one that owns the mounts, which need not be the one that
 // the process is in.
-func attach(pid int, trees []int, sites []string) error {
+//
+// points are the sites, opened, where the child could not look them all up;
+// nil where it can.
+func attach(pid int, trees []int, sites []string, points []int) error {
 	mount, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/ns/mnt", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -51,12 +55,16 @@ func attach(pid int, trees []int, sites []string) error {
 	}
 	defer unix.Close(report[0])
 	a := &attachment{user: user, mount: mount, trees: trees, report: report[1]}
-	for _, site := range sites {
+	for i, site := range sites {
+		dir := unix.AT_FDCWD
+		if points != nil {
+			dir, site = points[i], ""
+		}
 		p, err := unix.BytePtrFromString(site)
 		if err != nil {
 			return err
 		}
-		a.sites = append(a.sites, p)
+		a.dirs, a.sites = append(a.dirs, dir), append(a.sites, p)
 	}
 	child, errno := forkWithoutSignals(a)
 	unix.Close(report[1])
@@ -123,7 +131,7 @@ func fork(a *attachment) (child int, errno unix.Errno) {
 	for i := 0; errno == 0 && i < len(a.trees); i++ {
 		step = firstTree + i
 		_, _, errno = syscall.RawSyscall6(unix.SYS_MOVE_MOUNT, uintptr(a.trees[i]), uintptr(unsafe.Pointer(&a.empty)),
-			^uintptr(0), uintptr(unsafe.Pointer(a.sites[i])), unix.MOVE_MOUNT_F_EMPTY_PATH, 0)
+			uintptr(a.dirs[i]), uintptr(unsafe.Pointer(a.sites[i])), unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH, 0)
 	}
 	code := uintptr(0)
 	if errno != 0 {

@@ -57,7 +57,7 @@ func newBuilding(o Orders) (b *building, err error) {
 			return nil, err
 		}
 	}
-	if b.tree, err = b.find(b.scratch, "tree"); err != nil {
+	if b.tree, err = find(b.scratch, "tree"); err != nil {
 		return nil, err
 	}
 	b.memory["/"] = b.tree
@@ -205,7 +205,7 @@ func newTmpfs(size int64) (int, error) {
 // place opens the mount point of a step, made if it is to lie in memory.
 func (b *building) place(s Step) (int, error) {
 	if s.In == "" {
-		return b.find(b.tree, s.Path[1:])
+		return find(b.tree, s.Path[1:])
 	}
 	dir, name, err := b.parent(s)
 	if err != nil {
@@ -219,7 +219,7 @@ func (b *building) place(s Step) (int, error) {
 	if err != nil && !errors.Is(err, unix.EEXIST) {
 		return -1, err
 	}
-	return b.find(dir, name)
+	return find(dir, name)
 }
 
 // parent makes the directories that lead to a step's place in memory. Names
@@ -247,8 +247,8 @@ func (b *building) parent(s Step) (dir int, name string, err error) {
 	return dir, rest, nil
 }
 
-// find opens a path below a directory of ours, following no link.
-func (b *building) find(dir int, name string) (int, error) {
+// find opens a path below an open directory, following no link.
+func find(dir int, name string) (int, error) {
 	return unix.Openat2(dir, name, &unix.OpenHow{
 		Flags:   unix.O_PATH | unix.O_CLOEXEC,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,

@@ -12,6 +12,11 @@
 // 5.12; where the kernel or its filters refuse, [Start] says so before
 // anything else has begun.
 //
+// Root also has mounts built here that bubblewrap could not reach: those below
+// directories of other users, which are closed to root in a user namespace.
+// Nobody in the sandbox can look at these, so the launcher does, once they are
+// attached.
+//
 // # Invariants
 //
 //   - The tree shows what the launcher has seen: the namespace of the builder

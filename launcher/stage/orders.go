@@ -33,6 +33,7 @@ type Step struct {
 	Size   int64    // bytes a Tmpfs may hold; 0 is half of the memory
 	Source int      // index of a Copy's source in the files given to Start
 	Shown  Identity // of what ShowRO and ShowRW are to show
+	Far    bool     // nobody in the sandbox can look it up: Attach verifies it, the builder is not told
 }
 
 // Identity tells a file from all others.
@@ -70,6 +71,16 @@ func mark(is bool) string {
 		return "+"
 	}
 	return "-"
+}
+
+// far returns the steps that are verified from here.
+func (o Orders) far() (steps []Step) {
+	for _, s := range o.Steps {
+		if s.Far {
+			steps = append(steps, s)
+		}
+	}
+	return steps
 }
 
 var errOrders = errors.New("orders are damaged")

@@ -17,6 +17,7 @@ type Builder struct {
 	pid, pidfd int
 	socket     int
 	sites      []string
+	far        []Step // looked at from here, once they are attached
 	reaped     bool
 }
 
@@ -33,7 +34,7 @@ func Start(o Orders, files []*os.File) (*Builder, error) {
 		return nil, err
 	}
 	defer unix.Close(pair[1])
-	b := &Builder{socket: pair[0], sites: o.Sites}
+	b := &Builder{socket: pair[0], sites: o.Sites, far: o.far()}
 	if err := b.start(pair[1], o, files); err != nil {
 		unix.Close(pair[0])
 		return nil, errors.Join(ErrRefused, err)
@@ -151,7 +152,23 @@ func (b *Builder) Attach(pid int) error {
 	}
 	b.reaped = true
 	go b.reap() // it takes a while to dismantle what it built
-	return attach(pid, fds, b.sites)
+	if len(b.far) == 0 {
+		return attach(pid, fds, b.sites, nil)
+	}
+	root, err := openRoot(pid)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(root)
+	points, err := openSites(root, b.sites)
+	defer func() { closeAll(points) }()
+	if err != nil {
+		return err
+	}
+	if err := attach(pid, fds, b.sites, points); err != nil {
+		return err
+	}
+	return verify(root, b.far)
 }
 
 // Close ends a builder that is not needed any more.

@@ -115,6 +115,34 @@ func TestAttach(t *testing.T) {
 	}
 }
 
+// TestAttachFar attaches mounts in a directory that the sandbox's processes
+// may not search: as root it is another user's.
+func TestAttachFar(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(dir+"/closed/ro", 0o755))
+	require.NoError(t, os.WriteFile(dir+"/closed/file", []byte("secret"), 0o644))
+	root, shown := identity(t, "/"), identity(t, dir+"/closed/ro")
+	require.NoError(t, os.Chmod(dir+"/closed", 0o700))
+	if os.Getuid() == 0 {
+		require.NoError(t, os.Chown(dir+"/closed", 65534, 65534))
+	}
+	b, err := start(t, stage.Orders{
+		Points: points(), Root: root, Sites: []string{dir + "/closed/file", dir + "/closed/ro"},
+		Steps: []stage.Step{
+			{Op: stage.MaskFile, Path: dir + "/closed/file", Far: true},
+			{Op: stage.ShowRO, Path: dir + "/closed/ro", Dir: true, Shown: shown, Far: true},
+		},
+	})
+	require.NoError(t, err)
+	got := inNamespace(t, dir, b, `cat "$0"/closed/file 2>/dev/null && test ! -w "$0"/closed/ro && echo masked; grep -c "$0/closed/" /proc/self/mountinfo`)
+	if os.Getuid() == 0 {
+		assert.Equal(t, "2\n", got, "the shell sees the mounts, and nothing below")
+	} else {
+		assert.Equal(t, "masked\n2\n", got)
+	}
+}
+
 func identity(t *testing.T, p string) stage.Identity {
 	t.Helper()
 	id, _, err := stage.Identify(int(open(t, p).Fd()))

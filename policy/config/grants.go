@@ -184,20 +184,7 @@ func newOthers(now, then granted) []string {
 // looserLimits lists the limits that are higher than before, or gone.
 func looserLimits(before, after policy.Limits) []string {
 	var lines []string
-	for _, l := range []struct {
-		name          string
-		before, after int64
-		text          func(int64) string
-	}{
-		{"timeout", int64(before.Timeout), int64(after.Timeout), asDuration},
-		{"cpu", int64(before.CPU), int64(after.CPU), asDuration},
-		{"memory", before.Memory, after.Memory, asNumber},
-		{"processes", before.Processes, after.Processes, asNumber},
-		{"open_files", before.OpenFiles, after.OpenFiles, asNumber},
-		{"file_size", before.FileSize, after.FileSize, asNumber},
-		{"output", before.Output, after.Output, asNumber},
-		{"tmp", before.Tmp, after.Tmp, asNumber},
-	} {
+	for _, l := range comparedLimits(before, after) {
 		switch {
 		case l.before == 0 || l.after != 0 && l.after <= l.before:
 		case l.after == 0:
@@ -207,6 +194,37 @@ func looserLimits(before, after policy.Limits) []string {
 		}
 	}
 	return lines
+}
+
+// cutLimits lists the limits of asked that met lowers.
+func cutLimits(asked, met policy.Limits) []string {
+	var lines []string
+	for _, l := range comparedLimits(asked, met) {
+		if l.before > l.after {
+			lines = append(lines, l.name+" is "+l.text(l.after)+", not "+l.text(l.before))
+		}
+	}
+	return lines
+}
+
+// comparedLimit is one limit in two states; 0 is none.
+type comparedLimit struct {
+	name          string
+	before, after int64
+	text          func(int64) string
+}
+
+func comparedLimits(before, after policy.Limits) []comparedLimit {
+	return []comparedLimit{
+		{"timeout", int64(before.Timeout), int64(after.Timeout), asDuration},
+		{"cpu", int64(before.CPU), int64(after.CPU), asDuration},
+		{"memory", before.Memory, after.Memory, asNumber},
+		{"processes", before.Processes, after.Processes, asNumber},
+		{"open_files", before.OpenFiles, after.OpenFiles, asNumber},
+		{"file_size", before.FileSize, after.FileSize, asNumber},
+		{"output", before.Output, after.Output, asNumber},
+		{"tmp", before.Tmp, after.Tmp, asNumber},
+	}
 }
 
 func asDuration(n int64) string { return time.Duration(n).String() }

@@ -47,6 +47,7 @@ func Load(flags Flags, host Host) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, err
 	}
+	b.keep(hiddenBy(src, flags, host), src, c, flags)
 	b.flags(flags)
 	if err := b.err(); err != nil {
 		return Loaded{}, err
@@ -187,6 +188,9 @@ func (b *builder) guarded(src, worker *Source) []string {
 			files = append(files, workerFiles(s.dir)...)
 		}
 	}
+	for _, h := range b.kept {
+		files = append(files, h.Path)
+	}
 	for _, m := range b.mounts {
 		if m.Mode != policy.ReadAndWrite || m.Type != policy.TypeDir {
 			continue
@@ -211,6 +215,7 @@ func inFile(name string, faults []*policy.ConfigError) []*policy.ConfigError {
 // builder collects a policy.Spec from a file, then flags, then presets.
 type builder struct {
 	host       Host
+	lookup     policy.Lookup
 	form       policy.Form
 	mounts     []policy.Mount
 	denies     []policy.Deny
@@ -230,7 +235,9 @@ type builder struct {
 	gone      []string // roots that the caller does not show
 	grantsOwn bool     // the worker's own sandbox, of the old style, is the program's
 
-	outside  []Need // roots of the file that lie outside its directory
+	outside  []Need   // roots of the file that lie outside its directory
+	lost     []Need   // what a hidden policy holds that cannot be added to the file
+	kept     []hidden // policies whose bounds were added to the file's
 	faults   []*policy.ConfigError
 	causes   []error
 	warnings []Warning
@@ -291,6 +298,9 @@ func (b *builder) build(flags Flags, src, worker *Source, c *Config) (Loaded, er
 			loaded.Sources = append(loaded.Sources, *s)
 			spec.Sources = append(spec.Sources, s.Name)
 		}
+	}
+	for _, h := range b.kept {
+		spec.Sources = append(spec.Sources, "bounds of "+h.Name)
 	}
 	if c != nil {
 		loaded.Attachments = c.Attachments

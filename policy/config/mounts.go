@@ -56,7 +56,7 @@ func (b *builder) resolvePlace(o origin, written string, optional bool) (policy.
 		b.rootFault(o, nil, "give an absolute path", "the working directory is gone")
 		return policy.Resolution{}, false
 	}
-	r, err := policy.ResolveRoot(o.dir, expanded, b.host.Places.Cwd)
+	r, err := b.lookup.ResolveRoot(o.dir, expanded, b.host.Places.Cwd)
 	var linked *policy.LinkedRootError
 	switch {
 	case errors.As(err, &linked):

@@ -104,7 +104,7 @@ func (b *builder) addPresetPath(p preset, pp presetPath, place string, rule poli
 		b.warn("", "preset %s: %s is too wide: not shown", p.name, show(place))
 		return
 	}
-	r, err := policy.ResolveRoot("/", place, "")
+	r, err := b.lookup.ResolveRoot("/", place, "")
 	var linked *policy.LinkedRootError
 	switch {
 	case errors.As(err, &linked):

@@ -49,14 +49,28 @@ func find(flags Flags, host Host) (*Source, error) {
 	if host.wantsWorkspace() {
 		return userFile(host)
 	}
-	for dir := searchFrom(flags, host); dir != ""; dir = above(dir) {
-		for _, d := range discovered {
+	s, err := nearest(searchFrom(flags, host), 0, host)
+	if s != nil || err != nil {
+		return s, err
+	}
+	return last(flags, host)
+}
+
+// nearest searches upward from dir, in which it begins with the first-th name.
+func nearest(dir string, first int, host Host) (*Source, error) {
+	for ; dir != ""; dir, first = above(dir), 0 {
+		for _, d := range discovered[first:] {
 			s, err := discover(dir, d.name, d.kind, host)
 			if s != nil || err != nil {
 				return s, err
 			}
 		}
 	}
+	return nil, nil
+}
+
+// last returns what counts where a search finds nothing.
+func last(flags Flags, host Host) (*Source, error) {
 	if namesFile(flags.Worker) {
 		return nil, nil // a worker without a program gets nothing
 	}

@@ -5,14 +5,18 @@ import "github.com/sbx-run/sbx/policy"
 // checkTrust holds the file that the grants come from to what it may grant.
 // That is the worker's where it is of the old style.
 func (b *builder) checkTrust(c *Config, src, worker *Source) error {
-	grants := src
 	if c != nil && worker != nil && b.grantsOwn {
-		grants = worker
+		if src != nil && len(b.lost) > 0 {
+			if err := src.checkTrust(&Config{}, b.lost, b.host); err != nil {
+				return err
+			}
+		}
+		return worker.checkTrust(c, b.outside, b.host)
 	}
-	if grants == nil {
+	if src == nil {
 		return nil
 	}
-	return grants.checkTrust(c, b.outside, b.host)
+	return src.checkTrust(c, append(b.lost, b.outside...), b.host)
 }
 
 // checkTrust holds a discovered file to what such a file may grant: its own
