@@ -3,6 +3,7 @@ package launcher
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // subject is what a complaint of a program is about.
@@ -63,7 +64,10 @@ func find(line, lower string, phrases []string) (phrase string, at int) {
 	return "", -1
 }
 
-var quotedText = regexp.MustCompile("'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|“([^”]+)”|`([^'`]+)['`]")
+// quotedText is compiled at the first complaint: most runs have none.
+var quotedText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|“([^”]+)”|`([^'`]+)['`]")
+})
 
 // pathsIn finds what can be a path in a message whose complaint stands at
 // line[from:to]: what is quoted, what starts like a path, and the word right
@@ -80,12 +84,12 @@ func pathsIn(line string, from, to int) (paths []string) {
 			paths = append(paths, p)
 		}
 	}
-	for _, m := range quotedText.FindAllStringSubmatch(line, -1) {
+	for _, m := range quotedText().FindAllStringSubmatch(line, -1) {
 		for _, text := range m[1:] {
 			add(text)
 		}
 	}
-	rest := quotedText.ReplaceAllString(line, " ")
+	rest := quotedText().ReplaceAllString(line, " ")
 	for i, word := range strings.Fields(rest) {
 		word = strings.TrimLeft(word, "(<[")
 		if i == 0 && strings.HasSuffix(word, ":") && strings.Count(line[:from], ": ") > 1 {

@@ -2,9 +2,9 @@ package platform
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -50,7 +50,7 @@ func around() string {
 	user, _ := os.Readlink("/proc/self/ns/user")
 	mnt, _ := os.Readlink("/proc/self/ns/mnt")
 	filter, _ := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
-	return fmt.Sprintf("%s %s seccomp:%d max_user_namespaces:%s", user, mnt, filter, setting("/proc/sys/user/max_user_namespaces"))
+	return user + " " + mnt + " seccomp:" + strconv.Itoa(filter) + " max_user_namespaces:" + setting("/proc/sys/user/max_user_namespaces")
 }
 
 // The cache file holds one probe, since one bubblewrap is in use at a time:
@@ -58,8 +58,15 @@ func around() string {
 // next ones. Plain lines cost a run's start nothing to read.
 const cacheName = "bwrap"
 
-// line writes the identity so that equal lines are equal identities.
-func (id identity) line() string { return fmt.Sprintf("%q", fmt.Sprintf("%+v", id)) }
+// line writes the identity so that equal lines are equal identities: no part
+// holds a NUL.
+func (id identity) line() string {
+	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	return strconv.Quote(strings.Join([]string{
+		id.Program, number(id.Device), number(id.Inode), strconv.FormatInt(id.Size, 10), strconv.FormatInt(id.ModifiedNano, 10),
+		id.Kernel, strconv.Itoa(id.User), id.Around,
+	}, "\x00"))
+}
 
 // cachedProbe returns the probe for program, from the cache in dir if that
 // holds one of the same identity. Only successes are kept: what failed may
@@ -87,18 +94,13 @@ func readCache(dir string, id identity) (Probe, bool) {
 	if err != nil {
 		return Probe{}, false
 	}
-	f := os.NewFile(uintptr(fd), cacheName)
-	defer f.Close()
+	defer unix.Close(fd)
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG ||
 		int(st.Uid) != os.Getuid() || st.Mode&0o022 != 0 {
 		return Probe{}, false
 	}
-	content, err := io.ReadAll(io.LimitReader(f, maxCache))
-	if err != nil {
-		return Probe{}, false
-	}
-	known, rest, _ := strings.Cut(string(content), "\n")
+	known, rest, _ := strings.Cut(readSmall(fd), "\n")
 	version, options, complete := strings.Cut(rest, "\n")
 	if known != id.line() || !complete {
 		return Probe{}, false
@@ -106,8 +108,27 @@ func readCache(dir string, id identity) (Probe, bool) {
 	return Probe{Program: id.Program, Version: version, Works: true, Features: featuresOf(options)}, true
 }
 
-// maxCache bounds the cache file.
-const maxCache = 4096
+// readSmall returns the content of a small file, as far as 4 KiB of it, and ""
+// for one that cannot be read. os.File would ask for its flags and register it
+// with the poller first.
+func readSmall(fd int) string {
+	var b [4096]byte
+	n := 0
+	for n < len(b) {
+		more, err := unix.Read(fd, b[n:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return ""
+		}
+		if more == 0 {
+			break
+		}
+		n += more
+	}
+	return string(b[:n])
+}
 
 func writeCache(dir string, id identity, p Probe) {
 	if os.MkdirAll(dir, 0o700) != nil {

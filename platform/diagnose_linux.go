@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sbx-run/sbx/policy"
 )
 
@@ -81,12 +83,14 @@ func tryUserNamespace() error {
 	return err
 }
 
+// setting reads one of the kernel's; "" where it has none.
 func setting(path string) string {
-	b, err := os.ReadFile(path)
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(b))
+	defer unix.Close(fd)
+	return strings.TrimSpace(readSmall(fd))
 }
 
 func exists(p string) bool {

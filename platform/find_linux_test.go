@@ -3,6 +3,7 @@ package platform
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -63,10 +64,21 @@ func TestCacheIsTrustedOnlyFromUs(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, p, got)
 
-	other := id
-	other.Around = "user:[2]"
-	_, ok = readCache(dir, other)
-	assert.False(t, ok, "another namespace is another machine")
+	others := []identity{
+		{Program: "/usr/bin/bwrap2"}, {Device: 1}, {Inode: 8}, {Size: 1}, {ModifiedNano: 1}, {Kernel: "7"}, {User: 1}, {Around: "user:[2]"},
+		{Program: "/usr/bin/bwrap\x007"}, {Around: "user:[1]\x00"},
+	}
+	require.GreaterOrEqual(t, len(others), reflect.TypeFor[identity]().NumField())
+	for _, change := range others {
+		other, v := id, reflect.ValueOf(change)
+		for i := range v.NumField() {
+			if !v.Field(i).IsZero() {
+				reflect.ValueOf(&other).Elem().Field(i).Set(v.Field(i))
+			}
+		}
+		_, ok = readCache(dir, other)
+		assert.False(t, ok, "the probe was of another machine: %+v", change)
+	}
 
 	require.NoError(t, os.Chmod(filepath.Join(dir, cacheName), 0o666))
 	_, ok = readCache(dir, id)
