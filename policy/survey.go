@@ -15,9 +15,8 @@ const surveyLimit = 1_000_000
 
 // survey is what one look at the writable places of a sandbox finds.
 type survey struct {
-	area    Area
-	granted map[string]bool // roots of writable mounts: named by the user, so never protected by name
-	left    int             // directory entries that may still be read
+	ground
+	left    int // directory entries that may still be read
 	list    listing
 	lstat   func(p string) (fs.FileInfo, error)
 	present bool // what does not exist does not matter
@@ -31,9 +30,11 @@ type survey struct {
 }
 
 func newSurvey(e Effective) *survey {
+	g := ground{area: e.Area, granted: e.writableRoots()}
 	return &survey{
-		area: e.Area, granted: e.writableRoots(), left: surveyLimit, lstat: os.Lstat,
+		ground: g, left: surveyLimit, lstat: os.Lstat,
 		closed: map[string]bool{}, state: snapshot{}, gits: map[string]bool{},
+		open: exposure{ground: g},
 	}
 }
 
@@ -67,12 +68,21 @@ func (e Effective) writableRoots() map[string]bool {
 	return roots
 }
 
+// ground is what a survey knows before it looks.
+type ground struct {
+	area    Area
+	granted map[string]bool // roots of writable mounts: named by the user, so never protected by name
+}
+
 // writable reports whether the command can write to p, or could without the
 // protection by an earlier survey.
-func (s *survey) writable(p string) bool {
-	at := s.area.At(p)
+func (g ground) writable(p string) bool {
+	at := g.area.At(p)
 	return at.Access.Has(Write) || at.Kind == Protected
 }
+
+// protects reports whether a protected name at p counts.
+func (g ground) protects(p string) bool { return g.writable(p) && !g.granted[p] }
 
 // missingDenied watches what denies and sbx's own files close by name and is
 // not there to be masked.
@@ -80,7 +90,7 @@ func (s *survey) missingDenied() {
 	for _, e := range s.area.Entries() {
 		if e.Kind == Hidden && e.Type == TypeMissing && s.area.Above(e.Path).Access.Has(Write) {
 			s.watch(Trigger{Path: e.Path, Tool: e.Rule.Text + " covers it from the next run on"})
-			s.open.absent = append(s.open.absent, s.seen[len(s.seen)-1])
+			s.open.missing = append(s.open.missing, s.seen[len(s.seen)-1])
 		}
 	}
 }
@@ -119,16 +129,18 @@ func (s *survey) walk(dir string, root bool) {
 // listing shows not to be there is not looked at: with many roots that would
 // be most of a run.
 func (s *survey) top(dir string, listed names, root bool) {
-	for _, n := range projectNames {
-		s.listed(dir, listed, n, true)
+	bare := bareTop{dir: dir, root: root, listed: listed.tops}
+	for n, absent := range bare.names() {
+		switch {
+		case !listed.may(n.name):
+		case n == dotGitName:
+			s.dotGit(dir, root)
+		default:
+			s.look(join(dir, n.name), n, absent)
+		}
 	}
-	for _, n := range startupNames {
-		s.listed(dir, listed, n, root)
-	}
-	if listed.may(dotGit) {
-		s.dotGit(dir, root)
-	} else {
-		s.listed(dir, listed, dotGitName, root)
+	if !listed.odd && !s.present {
+		s.open.bare = append(s.open.bare, bare)
 	}
 }
 
@@ -157,19 +169,6 @@ func (s *survey) policy(p string, protect bool) {
 	}
 }
 
-func (s *survey) listed(dir string, listed names, n protectedName, absent bool) {
-	if listed.may(n.name) {
-		s.look(join(dir, n.name), n, absent)
-		return
-	}
-	if !absent || s.present {
-		return
-	}
-	if p := join(dir, n.name); s.protects(p) {
-		s.missing(Trigger{Path: p, Tool: n.tool})
-	}
-}
-
 // names looks for each of names below dir; absent says whether those that do
 // not exist matter.
 func (s *survey) names(dir string, names []protectedName, absent bool) {
@@ -177,9 +176,6 @@ func (s *survey) names(dir string, names []protectedName, absent bool) {
 		s.look(join(dir, n.name), n, absent)
 	}
 }
-
-// protects reports whether a protected name at p counts.
-func (s *survey) protects(p string) bool { return s.writable(p) && !s.granted[p] }
 
 // look protects what is at p, or notes that nothing is.
 func (s *survey) look(p string, n protectedName, absent bool) {
@@ -242,7 +238,7 @@ func (s *survey) loose(t Trigger, l Link) {
 // a run, and nothing to report after it.
 func (s *survey) missing(t Trigger) {
 	if !s.present {
-		s.open.absent = append(s.open.absent, t)
+		s.open.missing = append(s.open.missing, t)
 	}
 }
 

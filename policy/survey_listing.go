@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -97,6 +98,47 @@ var protectedTops = sync.OnceValue(func() map[string]string {
 	}
 	return tops
 })
+
+// bareTop is a top at which most protected names do not exist: all but those
+// of which the listing has the beginning. With many roots there would be tens
+// of thousands of triggers, and few runs ask for them.
+type bareTop struct {
+	dir    string
+	root   bool
+	listed []string
+}
+
+// names yields what is protected at the top, and whether it matters where it
+// does not exist.
+func (t bareTop) names() iter.Seq2[protectedName, bool] {
+	return func(yield func(protectedName, bool) bool) {
+		for _, n := range projectNames {
+			if !yield(n, true) {
+				return
+			}
+		}
+		for _, n := range startupNames {
+			if !yield(n, t.root) {
+				return
+			}
+		}
+		yield(dotGitName, t.root)
+	}
+}
+
+// absent returns what could be made at the top.
+func (t bareTop) absent(g ground) []Trigger {
+	var all []Trigger
+	for n, matters := range t.names() {
+		if !matters || slices.Contains(t.listed, topOf(n.name)) {
+			continue
+		}
+		if p := join(t.dir, n.name); g.protects(p) {
+			all = append(all, Trigger{Path: p, Tool: n.tool})
+		}
+	}
+	return all
+}
 
 // gitDirectory reports what git itself asks before it takes a directory for
 // a repository, bare ones and those of linked worktrees included.

@@ -83,7 +83,7 @@ func TestSurveyLooksAtWhatIsThere(t *testing.T) {
 				}
 				s.search(e)
 				assert.Equal(t, want, got)
-				assert.Equal(t, after, len(s.open.absent) == 0, "before a run what can be made matters")
+				assert.Equal(t, after, len(s.open.absent()) == 0, "before a run what can be made matters")
 			}
 		})
 	}

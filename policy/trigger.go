@@ -41,9 +41,20 @@ type Placeholder struct {
 
 // exposure is Exposure before derivations.
 type exposure struct {
-	absent, loose []Trigger
-	hollow        []Trigger // exist, and may be placeholders of another run
-	unseen        []string
+	ground
+	missing, loose []Trigger
+	bare           []bareTop // where more is missing
+	hollow         []Trigger // exist, and may be placeholders of another run
+	unseen         []string
+}
+
+// absent returns all that does not exist.
+func (x exposure) absent() []Trigger {
+	all := slices.Clone(x.missing)
+	for _, top := range x.bare {
+		all = append(all, top.absent(x.ground)...)
+	}
+	return all
 }
 
 // watch is what one survey knows, for the report after the run.
@@ -65,7 +76,7 @@ func (e Effective) protect() Effective {
 	s := newSurvey(e).search(e)
 	entries := s.found
 	if e.Protect == ProtectStrict {
-		for _, t := range s.open.absent {
+		for _, t := range s.open.absent() {
 			if s.writable(t.Path) {
 				entries = append(entries, s.entry(t, TypeMissing))
 			}
@@ -103,7 +114,7 @@ func (e Effective) Exposure() Exposure {
 		return Exposure{}
 	}
 	var x Exposure
-	for _, t := range e.watch.open.absent {
+	for _, t := range e.watch.open.absent() {
 		if _, blocked := e.placeholder(t); !blocked && e.reaches(t.Path) {
 			x.Absent = append(x.Absent, t)
 		}
@@ -137,7 +148,7 @@ func (e Effective) Placeholders() []Placeholder {
 		return nil
 	}
 	var all []Placeholder
-	for _, t := range sorted(slices.Concat(e.watch.open.absent, e.watch.open.hollow)) {
+	for _, t := range sorted(slices.Concat(e.watch.open.absent(), e.watch.open.hollow)) {
 		if p, ok := e.placeholder(t); ok {
 			all = append(all, p)
 		}
