@@ -153,6 +153,14 @@ var backLinkName = protectedName{gitBackLink, "git takes the work tree from it"}
 // guardedName stands for the policy files of Spec.Guarded.
 var guardedName = protectedName{"", "it decides about later runs"}
 
+// What a search for a policy finds, in any directory. A program's file holds
+// more than its policy and is there to be worked on: a change to it is
+// reported, not refused.
+const (
+	policyFile  = "sbx.yaml"
+	programFile = "program.yaml"
+)
+
 // NamesProtected reports whether a relative path below a top leads into what
 // is protected by name. Granting such a path by itself lifts the protection,
 // so the grant has to be the user's own.

@@ -48,6 +48,8 @@ func TestProtect(t *testing.T) {
 		{"names at the top", []string{".envrc", ".vscode/tasks.json", "src/.vscode/tasks.json", ".config/fish/x", ".bashrc"},
 			[]string{".envrc", ".vscode", ".vscode/tasks.json", ".vscode/new", ".config/fish/x", ".bashrc"},
 			[]string{"src/.vscode/tasks.json", ".config/other", ".envrc2", "new"}},
+		{"policies in any directory", []string{"a/b/sbx.yaml", "a/b/c/sbx.yaml", "a/program.yaml", "a/d/sbx.yaml/f"},
+			[]string{"a/b/sbx.yaml", "a/b/c/sbx.yaml"}, []string{"a/b", "a/b/c/new", "a/sbx.yaml", "a/program.yaml", "a/d/sbx.yaml/f"}},
 		{"a repository", repository(".git"),
 			[]string{".git/config", ".git/hooks", ".git/hooks/pre-push"},
 			[]string{".git", ".git/index", ".git/index.lock", ".git/HEAD", ".git/objects/x", ".git/refs/heads/x", ".git/config.lock", ".git/info/attributes"}},

@@ -114,6 +114,7 @@ func (s *survey) walk(dir string, root bool) {
 	case root || names.dotGit:
 		s.top(dir, names, root)
 	}
+	s.policies(dir, names)
 	for _, name := range names.dirs {
 		if git && neverInside(name) {
 			continue
@@ -140,6 +141,31 @@ func (s *survey) top(dir string, listed names, root bool) {
 	}
 	if !listed.odd && !s.present {
 		s.open.bare = append(s.open.bare, bare)
+	}
+}
+
+// policies looks for the policy files of any directory. Those that decide
+// about this run or lie at a root have been looked at.
+func (s *survey) policies(dir string, listed names) {
+	if listed.policy {
+		s.policy(join(dir, policyFile), true)
+	}
+	if listed.program {
+		s.policy(join(dir, programFile), false)
+	}
+}
+
+func (s *survey) policy(p string, protect bool) {
+	if s.closed[p] || !s.protects(p) {
+		return
+	}
+	t := Trigger{Path: p, Tool: guardedName.tool}
+	switch info, err := s.lstat(p); {
+	case err != nil || !info.Mode().IsRegular(): // a search refuses links
+	case protect:
+		s.protect(t, info)
+	default:
+		s.watch(t)
 	}
 }
 

@@ -15,6 +15,7 @@ type names struct {
 	odd   bool     // some entry may answer to any name
 
 	dotGit, head, objects, refs, commonDir bool // by which git knows its directories
+	policy, program                        bool // some spelling of what a search for a policy finds
 }
 
 func (n *names) add(name []byte, isDir bool) {
@@ -32,6 +33,12 @@ func (n *names) add(name []byte, isDir bool) {
 		n.refs = true
 	case gitCommonDir:
 		n.commonDir = true
+	}
+	switch len(name) {
+	case len(policyFile):
+		n.policy = n.policy || strings.EqualFold(string(name), policyFile)
+	case len(programFile):
+		n.program = n.program || strings.EqualFold(string(name), programFile)
 	}
 	n.addTop(name)
 	if isDir {
