@@ -17,6 +17,7 @@ const (
 	ROBind   Op = iota // the host's file or directory, read-only
 	Bind               // the host's file or directory, writable
 	Pin                // a writable bind onto itself, so that the directory cannot be renamed
+	PinLink            // a symbolic link, mounted onto itself so that it cannot be replaced: only a Stage can
 	Copy               // a small system file, copied into the root at start
 	Symlink            // a symbolic link
 	Tmpfs              // an empty writable directory in memory
@@ -26,7 +27,7 @@ const (
 	Proc               // a new /proc for the sandbox's processes
 )
 
-var opNames = [...]string{"ro-bind", "bind", "pin", "copy", "symlink", "tmpfs", "mask-dir", "mask-file", "dev", "proc"}
+var opNames = [...]string{"ro-bind", "bind", "pin", "pin-link", "copy", "symlink", "tmpfs", "mask-dir", "mask-file", "dev", "proc"}
 
 // String names the operation in messages and goldens.
 func (o Op) String() string { return opNames[o] }
@@ -39,13 +40,13 @@ func (o Op) FromHost() bool { return o <= Copy }
 type Mount struct {
 	Op     Op
 	Path   string          // where, in the sandbox; for FromHost operations also the host path
-	Target string          // text of a Symlink
+	Target string          // text of a Symlink or PinLink
 	Type   policy.FileType // of the host's file, as the policy resolved it
 	Size   int64           // bytes a Tmpfs may hold
 }
 
 // Layout is what a command sees, as mounts in the order in which they are to
-// be made.
+// be made. It asks for all that some machine can do: see Without.
 type Layout struct {
 	Mounts []Mount
 
@@ -68,6 +69,18 @@ func (l Layout) RootWritable() bool {
 	return len(l.Mounts) > 0 && l.Mounts[0].Op == Bind && l.Mounts[0].Path == "/"
 }
 
+// Without returns the layout without those mounts that drop names: what this
+// machine has nothing for, or no means.
+func (l Layout) Without(drop func(Mount) bool) Layout {
+	l.Mounts = slices.DeleteFunc(slices.Clone(l.Mounts), drop)
+	return l
+}
+
+// PinsLinks reports whether the layout has mounts that only a Stage can make.
+func (l Layout) PinsLinks() bool {
+	return slices.ContainsFunc(l.Mounts, func(m Mount) bool { return m.Op == PinLink })
+}
+
 // DefaultTmp caps each private file system that has no limit of its own.
 // bubblewrap's default would be half of the machine's memory.
 const DefaultTmp = 1 << 30
@@ -86,6 +99,11 @@ const (
 	hostWrite
 	masked
 )
+
+// KeyLists are the files of a new /proc that show what belongs to no
+// namespace: the names of all keys that the user has, and how many. A kernel
+// without keys lacks them.
+var KeyLists = []string{"/proc/key-users", "/proc/keys"}
 
 // region is a part of the tree with one state, from its root downward.
 type region struct {
@@ -107,10 +125,18 @@ func NewLayout(e policy.Effective) (Layout, error) {
 	for _, p := range b.layout.Placeholders {
 		b.standIns[p.Path] = p.Type
 	}
+	loose := e.LooseLinks()
 	for _, entry := range e.Area.Entries() {
+		for len(loose) > 0 && policy.ComparePaths(loose[0].Path, entry.Path) < 0 {
+			b.pinLink(loose[0])
+			loose = loose[1:]
+		}
 		if err := b.add(entry); err != nil {
 			return Layout{}, err
 		}
+	}
+	for _, t := range loose {
+		b.pinLink(t)
 	}
 	b.addLinks(e.Links)
 	return b.layout, nil
@@ -126,9 +152,7 @@ type builder struct {
 
 // add emits what entry needs beyond what its surroundings show already.
 func (b *builder) add(entry policy.Entry) error {
-	for len(b.open) > 1 && !policy.Contains(b.top().root, entry.Path) {
-		b.open = b.open[:len(b.open)-1]
-	}
+	b.enter(entry.Path)
 	if is, ok := b.standIns[entry.Path]; ok {
 		entry.Type = is
 	}
@@ -141,6 +165,13 @@ func (b *builder) add(entry policy.Entry) error {
 		b.show(entry)
 	}
 	return nil
+}
+
+// enter leaves the regions that do not hold p.
+func (b *builder) enter(p string) {
+	for len(b.open) > 1 && !policy.Contains(b.top().root, p) {
+		b.open = b.open[:len(b.open)-1]
+	}
 }
 
 func (b *builder) top() region { return b.open[len(b.open)-1] }
@@ -165,6 +196,9 @@ func (b *builder) addPrivate(p string) {
 		b.push(p, masked)
 	case "/proc":
 		b.emit(Mount{Op: Proc, Path: p})
+		for _, file := range KeyLists {
+			b.emit(Mount{Op: MaskFile, Path: file, Type: policy.TypeFile})
+		}
 		b.push(p, masked)
 	default:
 		b.pin(p)
@@ -268,6 +302,16 @@ func (b *builder) pin(p string) {
 	for _, dir := range chain {
 		b.pinned[dir] = true
 		b.emit(Mount{Op: Pin, Path: dir, Type: policy.TypeDir})
+	}
+}
+
+// pinLink makes a mount point of a link and of the directories that lead to
+// it, where the command could take it away.
+func (b *builder) pinLink(t policy.Trigger) {
+	b.enter(t.Path)
+	if b.top().state == hostWrite && !b.effective.Area.Lists(t.Path) {
+		b.pin(t.Path)
+		b.emit(Mount{Op: PinLink, Path: t.Path, Target: t.Link, Type: policy.TypeFile})
 	}
 }
 

@@ -54,14 +54,29 @@ type Staged struct {
 // Holds reports whether the i-th mount of the layout is staged.
 func (s Stage) Holds(i int) bool { return s.held[i] }
 
+// HoldsLinks reports whether all links that l pins are staged: nobody else can
+// pin them.
+func (s Stage) HoldsLinks(l Layout) bool {
+	for i, m := range l.Mounts {
+		if m.Op == PinLink && !s.held[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // Worth reports whether a layout is cheaper to build in part outside of
 // bubblewrap, or only possible that way.
 func Worth(l Layout) bool {
 	binds := 0
 	for _, m := range l.Mounts {
 		switch m.Op {
+		case PinLink:
+			return true // bubblewrap follows links where it mounts
 		case ROBind, Bind, Pin, MaskFile:
-			binds++
+			if !slices.Contains(KeyLists, m.Path) { // bubblewrap's in any case
+				binds++
+			}
 		}
 	}
 	return binds > stageBinds || len(l.Mounts) > stageMounts

@@ -74,8 +74,11 @@ func openSource(m bwrap.Mount) (source, error) {
 		return source{}, nil
 	}
 	open := nofollow.Open
-	if m.Op == bwrap.Copy {
+	switch m.Op {
+	case bwrap.Copy:
 		open = openToCopy
+	case bwrap.PinLink:
+		open = openLink
 	}
 	fd, err := open(m.Path)
 	if err != nil {
@@ -99,6 +102,11 @@ func openToCopy(p string) (int, error) {
 	return unix.Open(p, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 }
 
+func openLink(p string) (int, error) {
+	fd, _, err := nofollow.OpenLink(p)
+	return fd, err
+}
+
 var errChanged = errors.New("it changed while sbx was starting")
 
 // checkType compares what was opened with what the plan was made for.
@@ -115,7 +123,7 @@ func checkType(m bwrap.Mount, mode uint32) error {
 
 func sourceReason(err error) string {
 	switch {
-	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EINVAL):
 		return errChanged.Error()
 	}
 	return err.Error()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 
@@ -38,12 +39,38 @@ func openOrStage(layout bwrap.Layout) (sources, bwrap.Stage, *stage.Builder, err
 			return opened, divided, builder, nil
 		}
 		opened.Close()
+		if layout.PinsLinks() {
+			return nil, bwrap.Stage{}, nil, stageError(err)
+		}
 	}
 	if i := far.firstOutside(bwrap.Stage{}); i >= 0 {
 		return nil, bwrap.Stage{}, nil, closedError(layout.Mounts[i].Path)
 	}
 	opened, err := openSources(layout, bwrap.Stage{})
 	return opened, bwrap.Stage{}, nil, err
+}
+
+// PinsLinks reports whether a run with this layout can make mount points of
+// its links: platform.Request asks for it. A builder tries and ends again.
+func PinsLinks(layout bwrap.Layout) bool {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	divided := bwrap.NewStage(layout)
+	orders := stage.Orders{Points: divided.Points, Steps: []stage.Step{{Op: stage.PinLink}}}
+	if divided.Root >= 0 {
+		root, err := openSource(layout.Mounts[divided.Root])
+		if err != nil {
+			return false
+		}
+		orders.Root = root.Identity
+		root.file.Close()
+	}
+	builder, err := stage.Start(orders, nil)
+	if err != nil {
+		return false
+	}
+	builder.Close()
+	return true
 }
 
 // stageOrders words the staged part for the builder, with the files that it
@@ -57,7 +84,7 @@ func stageOrders(layout bwrap.Layout, divided bwrap.Stage, opened sources) (stag
 	for _, held := range divided.Mounts {
 		m := layout.Mounts[held.Index]
 		step := stage.Step{Op: stageOps[m.Op], Path: m.Path, In: held.In, Target: m.Target, Size: m.Size, Dir: stagesDir(m),
-			Shown: opened[held.Index].Identity, Far: opened[held.Index].far}
+			Shown: opened[held.Index].Identity, Far: opened[held.Index].far || m.Op == bwrap.PinLink} // nobody inside can look at a link as a mount
 		if m.Op == bwrap.Copy {
 			step.Source = len(files)
 			files = append(files, opened[held.Index].file)
@@ -74,6 +101,7 @@ var stageOps = map[bwrap.Op]stage.Op{
 	bwrap.Pin:      stage.ShowRW,
 	bwrap.Copy:     stage.Copy,
 	bwrap.Symlink:  stage.Symlink,
+	bwrap.PinLink:  stage.PinLink,
 	bwrap.Tmpfs:    stage.Tmpfs,
 	bwrap.MaskDir:  stage.MaskDir,
 	bwrap.MaskFile: stage.MaskFile,

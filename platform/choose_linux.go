@@ -3,6 +3,8 @@ package platform
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/sbx-run/sbx/bwrap"
@@ -61,11 +63,19 @@ func both(bwrapErr, builtinErr error) error {
 	if errors.As(bwrapErr, &unavailable) {
 		joined.Remedy = unavailable.Remedy
 	}
+	if errors.As(builtinErr, &unavailable) && joined.Remedy != "" {
+		if other, ok := strings.CutPrefix(unavailable.Remedy, orBubblewrap); ok {
+			joined.Remedy += "; or " + other
+		}
+	}
 	return joined
 }
 
+// orBubblewrap begins the remedies of the built-in backend.
+const orBubblewrap = "make bubblewrap work (sbx doctor), or "
+
 func planBwrap(e policy.Effective, r Request, abi int) (Plan, error) {
-	layout, err := bwrap.NewLayout(e)
+	layout, err := layoutHere(e, r)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -83,7 +93,30 @@ func planBwrap(e policy.Effective, r Request, abi int) (Plan, error) {
 		return Plan{}, diagnose(probe).unavailable()
 	}
 	plan := Plan{Backend: Bwrap, Effective: e, Program: program, Features: probe.Features, Layout: layout}
+	if err := refuseLoose(plan); err != nil {
+		return Plan{}, err
+	}
 	return layered(plan, layerRuleset(e, layout), abi)
+}
+
+// layoutHere is the layout of e without what this machine lacks: the key lists
+// of a kernel without keys, and pinned links where nobody can make them.
+func layoutHere(e policy.Effective, r Request) (bwrap.Layout, error) {
+	layout, err := bwrap.NewLayout(e)
+	if err != nil {
+		return bwrap.Layout{}, err
+	}
+	layout = layout.Without(func(m bwrap.Mount) bool {
+		if !slices.Contains(bwrap.KeyLists, m.Path) || m.Op != bwrap.MaskFile {
+			return false
+		}
+		_, err := os.Lstat(m.Path)
+		return err != nil
+	})
+	if layout.PinsLinks() && (r.PinsLinks == nil || !bwrap.NewStage(layout).HoldsLinks(layout) || !r.PinsLinks(layout)) {
+		layout = layout.Without(func(m bwrap.Mount) bool { return m.Op == bwrap.PinLink })
+	}
+	return layout, nil
 }
 
 func planBuiltin(e policy.Effective, abi int) (Plan, error) {
@@ -94,6 +127,11 @@ func planBuiltin(e policy.Effective, abi int) (Plan, error) {
 	if e.Network.Mode == policy.NetworkList {
 		inexpressible = append(inexpressible, "an allow-list of hosts")
 	}
+	remedy := orBubblewrap + "drop these rules"
+	if files := changeable(e); len(files) > 0 {
+		inexpressible = append(inexpressible, "a command could change "+named(files)+", which decides about later runs and lies in a writable directory")
+		remedy = orBubblewrap + "move the policy file out of what it makes writable, or grant the directories beside it; require_os_sandbox: false does without"
+	}
 	plan, err := layered(Plan{Backend: Builtin, Effective: e}, ruleset, abi)
 	if err != nil || !e.RequireOS {
 		return plan, err
@@ -102,7 +140,7 @@ func planBuiltin(e policy.Effective, abi int) (Plan, error) {
 		return Plan{}, err
 	}
 	if len(inexpressible) > 0 {
-		return Plan{}, &policy.BackendUnavailableError{Backend: string(Builtin), Needs: strings.Join(inexpressible, "; "), Remedy: "make bubblewrap work (sbx doctor), or drop these rules"}
+		return Plan{}, &policy.BackendUnavailableError{Backend: string(Builtin), Needs: strings.Join(inexpressible, "; "), Remedy: remedy}
 	}
 	for _, g := range plan.Guarantees() {
 		if g.Name == GuaranteeFiles && !g.Held {

@@ -69,6 +69,9 @@ func (plan Plan) Guarantees() []Guarantee {
 		}
 		lost[GuaranteeLater] = "files made during the run that match " + strings.Join(written, ", ") + " can be used until the next run"
 	}
+	if detail := deniedDetail(plan); detail != "" && plan.Backend != None {
+		lost[GuaranteeDenies] = detail
+	}
 	list := make([]Guarantee, len(promises))
 	for i, p := range promises {
 		list[i] = Guarantee{Name: p.name, Held: true, Detail: p.what}
@@ -98,6 +101,9 @@ func losses(plan Plan, gaps []landlock.Gap) map[string]string {
 		}
 	case Builtin:
 		builtinLosses(lost, gaps)
+		if files := plan.Effective.PolicyFiles(); len(files) > 0 && !plan.Effective.RequireOS {
+			lost[GuaranteeProtected] = "policy files are writable: " + named(files) + "; " + lost[GuaranteeProtected]
+		}
 	case Seatbelt:
 		seatbeltLosses(lost, plan)
 	case None:

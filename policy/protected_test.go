@@ -272,6 +272,6 @@ func BenchmarkSurvey(b *testing.B) {
 	}
 	e := rootForm(b, root, ReadAndWrite).Effective()
 	for b.Loop() {
-		_ = e.protect()
+		_ = e.protect(nil)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // later is not covered; a report has to say so (Patterns). It reads every
 // directory that the sandbox shows and a pattern may match in.
 func (e Effective) Expand() (Effective, error) {
-	found, err := findDenied(e)
+	found, links, err := findDenied(e)
 	if err != nil {
 		return Effective{}, err
 	}
@@ -23,7 +23,7 @@ func (e Effective) Expand() (Effective, error) {
 	if e, err = e.closeAliases(); err != nil {
 		return Effective{}, err
 	}
-	return e.protect().protectAliases(), nil
+	return e.protect(links).protectAliases(), nil
 }
 
 // Expand returns the sandbox in which all that deny patterns match now is
@@ -50,11 +50,12 @@ func (e Effective) Patterns() []Deny {
 	return patterns
 }
 
-// findDenied returns an entry for each place that a pattern closes.
-func findDenied(e Effective) ([]Entry, error) {
+// findDenied returns an entry for each place that a pattern closes, and the
+// links by which it found some.
+func findDenied(e Effective) ([]Entry, []Trigger, error) {
 	s := scan{e: e, patterns: e.Patterns()}
 	if len(s.patterns) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	for _, root := range s.roots() {
 		if d, ok := e.deniedBy(root.Path); ok {
@@ -62,10 +63,10 @@ func findDenied(e Effective) ([]Entry, error) {
 			continue
 		}
 		if err := s.walk(root.Path); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return s.found, nil
+	return s.found, s.links, nil
 }
 
 // scan collects the Hidden entries of one walk.
@@ -73,6 +74,7 @@ type scan struct {
 	e        Effective
 	patterns []Deny
 	found    []Entry
+	links    []Trigger
 }
 
 // roots returns where walks begin: wherever access to files of the host
@@ -156,6 +158,9 @@ func (s *scan) closeMatch(p string, mode fs.FileMode, d Deny) {
 		return
 	}
 	r, err := Resolve(p)
+	for _, l := range r.Links {
+		s.links = append(s.links, deniedTrigger(l, d.Rule))
+	}
 	if err == nil && r.Type != TypeMissing && s.e.Area.At(r.Path).Access != None {
 		s.close(r.Path, r.Type, d.Rule)
 	}

@@ -208,14 +208,10 @@ func (s *survey) look(p string, n protectedName, absent bool) {
 // is protected, unless that holds the link itself.
 func (s *survey) linked(t Trigger, r Resolution, err error) {
 	if err != nil { // a loop, or a file where a directory should be
-		s.loose(t, Link{Path: t.Path})
+		s.unresolved(t)
 		return
 	}
-	for _, l := range r.Links {
-		if s.writable(l.Path) {
-			s.loose(t, l)
-		}
-	}
+	s.looseOnTheWay(t, r.Links, Contains(r.Path, t.Path) && s.writable(r.Path))
 	if Contains(r.Path, t.Path) || !s.protects(r.Path) {
 		return
 	}

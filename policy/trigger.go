@@ -12,7 +12,7 @@ import (
 type Trigger struct {
 	Path    string
 	Tool    string // who acts on it, and when: a clause without a subject of its own
-	Link    string // text of the symbolic link at Path; empty where there is none
+	Link    string // text of the symbolic link at Path; empty where there is none that could be pinned
 	Changed bool   // among those of Made: something was there before
 }
 
@@ -22,12 +22,13 @@ func (t Trigger) String() string { return t.Path + ": " + t.Tool }
 // Exposure is what the protection of existing places leaves open.
 type Exposure struct {
 	Absent []Trigger // do not exist, so nothing can be mounted over them
-	Loose  []Trigger // symbolic links, which can be replaced: a link is no mount point
+	Loose  []Trigger // symbolic links, which can be replaced unless a backend pins them
+	Denied []Trigger // the same where what they lead to is denied
 	Unseen []string  // directories that could not be searched
 }
 
 // Any reports whether something is left open.
-func (x Exposure) Any() bool { return len(x.Absent)+len(x.Loose)+len(x.Unseen) > 0 }
+func (x Exposure) Any() bool { return len(x.Absent)+len(x.Loose)+len(x.Denied)+len(x.Unseen) > 0 }
 
 // Placeholder is what stands in for a name that does not exist, so that
 // something can be mounted over it. Most are directories, whatever the name
@@ -43,6 +44,7 @@ type Placeholder struct {
 type exposure struct {
 	ground
 	missing, loose []Trigger
+	denied         []Trigger // links, as loose, to what is denied
 	bare           []bareTop // where more is missing
 	hollow         []Trigger // exist, and may be placeholders of another run
 	unseen         []string
@@ -62,18 +64,21 @@ type watch struct {
 	before snapshot
 	gits   map[string]bool
 	open   exposure
+	links  []Trigger // matched by a deny pattern
 }
 
 // snapshot is what was at each trigger at one moment; nil is nothing.
 type snapshot map[string]fs.FileInfo
 
 // protect surveys e and returns it with all protected names that exist
-// read-only, and with ProtectStrict the others too.
-func (e Effective) protect() Effective {
+// read-only, and with ProtectStrict the others too. links are those that deny
+// patterns match.
+func (e Effective) protect(links []Trigger) Effective {
 	if len(e.Area.Roots(Write)) == 0 && e.watch == nil {
 		return e
 	}
 	s := newSurvey(e).search(e)
+	s.deniedLinks(e, links)
 	entries := s.found
 	if e.Protect == ProtectStrict {
 		for _, t := range s.open.absent() {
@@ -84,7 +89,7 @@ func (e Effective) protect() Effective {
 	}
 	entries = append(entries, s.grantsInside(entries)...)
 	e.Area = e.Area.Overlay(entries...)
-	e.watch = &watch{before: s.state, gits: s.gits, open: s.open}
+	e.watch = &watch{before: s.state, gits: s.gits, open: s.open, links: links}
 	return e
 }
 
@@ -124,12 +129,18 @@ func (e Effective) Exposure() Exposure {
 			x.Loose = append(x.Loose, t)
 		}
 	}
+	for _, t := range e.watch.open.denied {
+		if e.reaches(t.Path) {
+			x.Denied = append(x.Denied, t)
+		}
+	}
 	for _, p := range e.watch.open.unseen {
 		if e.reaches(p) {
 			x.Unseen = append(x.Unseen, p)
 		}
 	}
-	x.Absent, x.Loose = sorted(x.Absent), sorted(x.Loose)
+	slices.SortStableFunc(x.Loose, func(a, b Trigger) int { return len(a.Link) - len(b.Link) }) // what cannot be pinned counts
+	x.Absent, x.Loose, x.Denied = sorted(x.Absent), sorted(x.Loose), sorted(x.Denied)
 	slices.SortFunc(x.Unseen, ComparePaths)
 	return x
 }
@@ -189,6 +200,7 @@ func (e Effective) Made() []Trigger {
 	now := newSurvey(e)
 	now.present = true
 	now.search(e)
+	now.deniedLinks(e, e.watch.links)
 	var made []Trigger
 	for _, t := range now.seen {
 		was, is := e.watch.before[t.Path], now.state[t.Path]

@@ -79,6 +79,9 @@ func TestProtectedFiles(t *testing.T) {
 		{"git config", "git config core.fsmonitor ./evil"},
 		{"through a link (PM07)", "echo x > .idea/x.xml"},
 		{"the target of a link (PM07)", "rm conf/idea/x.xml"},
+		{"another link in its place", "ln -sfn vendor .idea"},
+		{"move a link", "mv .idea .old"},
+		{"delete a link", "rm .idea && mkdir .idea"},
 		{"a repository inside (PM17)", "echo x >> vendor/sub/.git/config"},
 		{"its hooks (PM17)", "echo x > vendor/sub/.git/hooks/pre-commit"},
 		{"move it aside (PM17)", "mv vendor/sub vendor/old && cp -r vendor/old vendor/sub"},
@@ -197,8 +200,8 @@ func TestGrantOfProtectedNameNeedsTrust(t *testing.T) {
 func TestMadeFilesAreReported(t *testing.T) {
 	w := newWorld(t)
 	w.workspace()
-	script := `echo x > .mcp.json; mkdir .claude; echo ../evil > .git/commondir; rm .idea; mkdir .idea
-git init -q new/deep; echo x > plain; echo 'sandbox: {root: .}' > sbx.yaml`
+	script := `echo x > .mcp.json; mkdir .claude; echo ../evil > .git/commondir; rm -f .idea
+git init -q new/deep; echo x > plain; echo 'sandbox: {root: .}' > sbx.yaml; test -e .idea/x.xml`
 	got := w.sbx("run", "--rw", ".", "--quiet", "-c", script)
 	assert.Zero(t, got.code, got.stderr)
 	var said []string
@@ -210,7 +213,6 @@ git init -q new/deep; echo x > plain; echo 'sandbox: {root: .}' > sbx.yaml`
 	assert.Equal(t, []string{
 		"sbx: warning: made during the run: ./.claude: Claude Code runs the hooks of its settings",
 		"sbx: warning: made during the run: ./.git/commondir: git takes config and hooks from where it points",
-		"sbx: warning: changed during the run: ./.idea: JetBrains editors run its tasks when the project opens",
 		"sbx: warning: made during the run: ./.mcp.json: coding agents start the servers that it names",
 		"sbx: warning: made during the run: ./new/deep/.git: git takes config and hooks from it",
 		"sbx: warning: made during the run: ./sbx.yaml: it decides about later runs",
@@ -264,6 +266,13 @@ func TestLinkedNamesFailNoRun(t *testing.T) {
 			for _, flags := range [][]string{nil, {"--protect", "strict"}} {
 				w := newWorld(t)
 				w.mustOutside(script)
+				if flags != nil && name == "to the root" {
+					refused := w.sbx("run", "--rw", ".", "--protect", "strict", "--", "true")
+					assert.Equal(t, 125, refused.code)
+					assert.Contains(t, refused.stderr, w.cwd+"/.claude", "it stands for all of the workspace, so it cannot be kept")
+					assert.Contains(t, refused.stderr, "hint: ")
+					continue
+				}
 				got := w.sbx(append(append([]string{"run", "--rw", "."}, flags...), "-c", "echo x > file")...)
 				assert.Zero(t, got.code, got.stderr)
 				assert.NotContains(t, got.stderr, "panic")

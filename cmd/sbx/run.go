@@ -115,10 +115,11 @@ func (a *app) plan(f runFlags) (platform.Plan, error) {
 	}
 	e := l.effective
 	plan, err := a.choose(l, platform.Request{
-		Backend:  platform.Backend(f.backend),
-		Path:     os.Getenv("PATH"),
-		CacheDir: cacheDirectory(e.Places.Home),
-		Require:  f.require,
+		Backend:   platform.Backend(f.backend),
+		Path:      os.Getenv("PATH"),
+		CacheDir:  cacheDirectory(e.Places.Home),
+		PinsLinks: launcher.PinsLinks,
+		Require:   f.require,
 	})
 	if err == nil && f.verbose {
 		a.explainPlan(plan)

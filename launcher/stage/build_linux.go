@@ -3,6 +3,7 @@ package stage
 import (
 	"errors"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,7 +62,13 @@ func newBuilding(o Orders) (b *building, err error) {
 		return nil, err
 	}
 	b.memory["/"] = b.tree
-	return b, b.addMasks()
+	if err := b.addMasks(); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(o.Steps, func(s Step) bool { return s.Op == PinLink }) {
+		return b, b.tryPin()
+	}
+	return b, nil
 }
 
 // attachToFirst attaches a mount to the first directory of a list that is
@@ -73,7 +80,7 @@ func attachToFirst(mount int, points []string) error {
 		if at, err = nofollow.Open(p); err != nil {
 			continue
 		}
-		err = unix.MoveMount(mount, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
+		err = put(mount, at)
 		_ = unix.Close(at)
 		if err == nil {
 			return nil
@@ -105,6 +112,32 @@ func (b *building) addMasks() (err error) {
 	return unix.Close(trial)
 }
 
+// tryPin mounts a link onto itself. Whether a kernel does that is nowhere
+// written down.
+func (b *building) tryPin() error {
+	const name = "pinned"
+	if err := unix.Symlinkat("nowhere", b.scratch, name); err != nil {
+		return err
+	}
+	link, err := unix.Openat(b.scratch, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(link)
+	mount, err := pin(link)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(mount)
+	if err := put(mount, link); err != nil {
+		return err
+	}
+	if err := unix.Unlinkat(b.scratch, name, 0); !errors.Is(err, unix.EBUSY) {
+		return errors.New("a mounted link can be removed")
+	}
+	return nil
+}
+
 // do carries one step out.
 func (b *building) do(s Step) error {
 	switch s.Op {
@@ -131,6 +164,11 @@ func (b *building) do(s Step) error {
 		return err
 	}
 	defer unix.Close(at)
+	return put(mount, at)
+}
+
+// put attaches a mount at an open place.
+func put(mount, at int) error {
 	return unix.MoveMount(mount, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 }
 
@@ -141,6 +179,8 @@ func (b *building) mountFor(s Step) (int, error) {
 		return show(s.Path, s.Shown, unix.MOUNT_ATTR_RDONLY)
 	case ShowRW:
 		return show(s.Path, s.Shown, 0)
+	case PinLink:
+		return showLink(s)
 	case Tmpfs:
 		return newTmpfs(s.Size)
 	case MaskDir:
@@ -174,6 +214,40 @@ func show(p string, want Identity, flags uint64) (int, error) {
 		return -1, err
 	}
 	err = unix.MountSetattr(mount, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: harmless | flags})
+	if err != nil {
+		_ = unix.Close(mount)
+		return -1, err
+	}
+	return mount, nil
+}
+
+// showLink copies the mount at a link of the host, if that is the one that the
+// launcher has seen and still says the same.
+func showLink(s Step) (int, error) {
+	at, text, err := nofollow.OpenLink(s.Path)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(at)
+	got, _, err := Identify(at)
+	if err != nil {
+		return -1, err
+	}
+	if got != s.Shown || text != s.Target {
+		return -1, ErrChanged
+	}
+	return pin(at)
+}
+
+// pin makes a read-only mount of an open link, attached nowhere. Its root is
+// the link itself: look-ups that come upon it go where it leads as before, but
+// the kernel removes and renames no mount point.
+func pin(link int) (int, error) {
+	mount, err := unix.OpenTree(link, "", cloned|unix.AT_EMPTY_PATH)
+	if err != nil {
+		return -1, err
+	}
+	err = unix.MountSetattr(mount, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: harmless | unix.MOUNT_ATTR_RDONLY})
 	if err != nil {
 		_ = unix.Close(mount)
 		return -1, err
@@ -247,10 +321,11 @@ func (b *building) parent(s Step) (dir int, name string, err error) {
 	return dir, rest, nil
 }
 
-// find opens a path below an open directory, following no link.
+// find opens a path below an open directory, following no link. One at the end
+// is opened itself.
 func find(dir int, name string) (int, error) {
 	return unix.Openat2(dir, name, &unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_CLOEXEC,
+		Flags:   unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	})
 }

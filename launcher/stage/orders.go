@@ -21,6 +21,7 @@ const (
 	MaskFile Op = 'f' // an empty read-only file
 	Copy     Op = 'c' // a read-only copy of a small file
 	Symlink  Op = 'l' // a symbolic link
+	PinLink  Op = 'p' // a symbolic link of the host, mounted onto itself
 )
 
 // Step is one mount of the trees.
@@ -29,10 +30,10 @@ type Step struct {
 	Path   string
 	In     string   // the Tmpfs in which the mount point is made, "/" outside of all mounts; empty if it is there
 	Dir    bool     // what is shown is a directory
-	Target string   // text of a Symlink
+	Target string   // text of a Symlink or PinLink
 	Size   int64    // bytes a Tmpfs may hold; 0 is half of the memory
 	Source int      // index of a Copy's source in the files given to Start
-	Shown  Identity // of what ShowRO and ShowRW are to show
+	Shown  Identity // of what ShowRO, ShowRW and PinLink are to show
 	Far    bool     // nobody in the sandbox can look it up: Attach verifies it, the builder is not told
 }
 

@@ -64,7 +64,7 @@ func (s Step) verify(root int) error {
 	if readOnly, want := fs.Flags&unix.ST_RDONLY != 0, s.Op != ShowRW && s.Op != Tmpfs; readOnly != want {
 		return fmt.Errorf("mounted read-only: %t, planned: %t", readOnly, want)
 	}
-	if s.Op != ShowRO && s.Op != ShowRW {
+	if s.Op != ShowRO && s.Op != ShowRW && s.Op != PinLink {
 		if fs.Type != unix.TMPFS_MAGIC || s.Op == MaskFile && sx.Size != 0 {
 			return errors.New("not an empty file system of the sandbox")
 		}

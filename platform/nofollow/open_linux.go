@@ -5,6 +5,7 @@ package nofollow
 
 import (
 	"errors"
+	"path"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -28,6 +29,31 @@ var how = unix.OpenHow{
 }
 
 func refused(err error) bool { return errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) }
+
+// OpenLink opens the symbolic link at the end of the absolute path, itself and
+// with O_PATH, and reads its text. What is no link is EINVAL; a link on the way
+// is an error as for Open.
+func OpenLink(p string) (fd int, text string, err error) {
+	dir, err := Open(path.Dir(p))
+	if err != nil {
+		return -1, "", err
+	}
+	defer unix.Close(dir)
+	fd, err = unix.Openat(dir, path.Base(p), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, "", err
+	}
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(fd, "", buf)
+	if err == unix.ENOENT { // what the kernel says where the descriptor is no link's
+		err = unix.EINVAL
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return -1, "", err
+	}
+	return fd, string(buf[:n]), nil
+}
 
 func walk(path string) (int, error) {
 	at, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

@@ -45,3 +45,31 @@ func TestOpen(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenLink: it opens the link and nothing else.
+func TestOpenLink(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(dir+"/real", 0o755))
+	require.NoError(t, os.Symlink("real", dir+"/link"))
+	require.NoError(t, os.Symlink("nowhere", dir+"/real/dangling"))
+	for _, row := range []struct {
+		name, path, text string
+		err              error
+	}{
+		{"a link to a directory", dir + "/link", "real", nil},
+		{"a link to nothing", dir + "/real/dangling", "nowhere", nil},
+		{"a link behind a link", dir + "/link/dangling", "", unix.ELOOP},
+		{"a directory", dir + "/real", "", unix.EINVAL},
+		{"nothing", dir + "/absent", "", unix.ENOENT},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			fd, text, err := OpenLink(row.path)
+			require.ErrorIs(t, err, row.err)
+			assert.Equal(t, row.text, text)
+			if err == nil {
+				require.NoError(t, unix.Close(fd))
+			}
+		})
+	}
+}
