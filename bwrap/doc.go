@@ -18,7 +18,9 @@
 //   - Where a place inside a writable bind is narrower than the bind, every
 //     directory between the two is a mount point. A mount point cannot be
 //     renamed or removed (EBUSY), so the narrow place cannot be moved aside
-//     and made again by its old name.
+//     and made again by its old name. A link that leads to such a place is
+//     mounted onto itself for the same reason; bubblewrap follows links where
+//     it mounts, so those mounts are staged or not made at all.
 //   - The root, /dev and file masks are read-only in the end, directory masks
 //     that or without write permission; /proc/sys is read-only always, because
 //     bubblewrap leaves it writable for root.

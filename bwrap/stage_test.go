@@ -173,3 +173,26 @@ func attachTrees(t *testing.T, mounts table, l bwrap.Layout, stage bwrap.Stage) 
 	assert.Empty(t, left, "in no tree of %s", strings.Join(stage.Sites, " "))
 	return mounts
 }
+
+// TestPinnedLinks: bubblewrap's part has none of them, and a stage holds those
+// that it has a place for.
+func TestPinnedLinks(t *testing.T) {
+	layout, err := bwrap.NewLayout(of(base(grant("/w", policy.ReadWrite))...))
+	require.NoError(t, err)
+	assert.False(t, layout.PinsLinks())
+	pinning := func(p string) bwrap.Layout {
+		l := layout
+		l.Mounts = append(slices.Clone(layout.Mounts), bwrap.Mount{Op: bwrap.PinLink, Path: p, Target: "x", Type: policy.TypeFile})
+		return l
+	}
+	below := pinning("/w/.vscode")
+	stage := bwrap.NewStage(below)
+	assert.True(t, bwrap.Worth(below), "few as the mounts are")
+	assert.True(t, stage.HoldsLinks(below))
+	assert.NotContains(t, bwrap.Args(below, bwrap.Options{Features: bwrap.AllFeatures(), Stage: stage}), "/w/.vscode")
+	assert.NotContains(t, bwrap.Args(below, bwrap.Options{Features: bwrap.AllFeatures()}), "/w/.vscode")
+
+	top := pinning("/.vscode")
+	assert.False(t, bwrap.NewStage(top).HoldsLinks(top), "no tree begins in the root itself")
+	assert.Equal(t, layout, top.Without(func(m bwrap.Mount) bool { return m.Op == bwrap.PinLink }))
+}

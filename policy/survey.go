@@ -203,9 +203,8 @@ func (s *survey) look(p string, n protectedName, absent bool) {
 	}
 }
 
-// linked handles a name that is a link or lies behind one. A link is no mount
-// point: whoever may write to its directory can replace it. What it leads to
-// is protected, unless that holds the link itself.
+// linked handles a name that is a link or lies behind one: see LooseLinks. What
+// it leads to is protected, unless that holds the link itself.
 func (s *survey) linked(t Trigger, r Resolution, err error) {
 	if err != nil { // a loop, or a file where a directory should be
 		s.unresolved(t)

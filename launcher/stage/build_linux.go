@@ -278,7 +278,10 @@ func newTmpfs(size int64) (int, error) {
 
 // place opens the mount point of a step, made if it is to lie in memory.
 func (b *building) place(s Step) (int, error) {
-	if s.In == "" {
+	switch {
+	case s.Op == PinLink:
+		return findAny(b.tree, s.Path[1:])
+	case s.In == "":
 		return find(b.tree, s.Path[1:])
 	}
 	dir, name, err := b.parent(s)
@@ -321,11 +324,15 @@ func (b *building) parent(s Step) (dir int, name string, err error) {
 	return dir, rest, nil
 }
 
-// find opens a path below an open directory, following no link. One at the end
-// is opened itself.
-func find(dir int, name string) (int, error) {
+// find opens a path below an open directory, following no link.
+func find(dir int, name string) (int, error) { return lookUp(dir, name, 0) }
+
+// findAny is find, but opens a link at the end itself.
+func findAny(dir int, name string) (int, error) { return lookUp(dir, name, unix.O_NOFOLLOW) }
+
+func lookUp(dir int, name string, flags uint64) (int, error) {
 	return unix.Openat2(dir, name, &unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+		Flags:   unix.O_PATH | unix.O_CLOEXEC | flags,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	})
 }

@@ -27,5 +27,7 @@
 //   - Everything in the tree is private: what the host mounts later does not
 //     show, nor does anything that is made here reach the host.
 //   - Nothing is written to the host: mount points are made only in memory.
+//   - A link that is pinned is the one that the launcher has seen, with the same
+//     text, and is verified from outside when it is in place.
 //   - The builder ends with the launcher, and its mounts with it.
 package stage

@@ -129,7 +129,7 @@ func (b *building) deliver(sites []string) error {
 		n := min(len(sites), batch)
 		fds := make([]int, n)
 		for i, site := range sites[:n] {
-			at, err := find(b.tree, site[1:])
+			at, err := findAny(b.tree, site[1:])
 			if err != nil {
 				return fail(site, err)
 			}

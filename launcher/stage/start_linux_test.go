@@ -13,8 +13,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/sbx-run/sbx/launcher/stage"
+	"github.com/sbx-run/sbx/platform/nofollow"
 )
 
 // The builder is this test binary, entered again.
@@ -208,4 +210,44 @@ func children(t *testing.T) (pids []string) {
 		}
 	}
 	return pids
+}
+
+// TestPinLink: a link that is mounted onto itself leads where it led, and is
+// neither removed nor renamed nor replaced there; on the host it is a link like
+// any other.
+func TestPinLink(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(dir+"/ws/real", 0o755))
+	require.NoError(t, os.WriteFile(dir+"/ws/real/key", []byte("shown"), 0o644))
+	require.NoError(t, os.WriteFile(dir+"/ws/other", nil, 0o644))
+	require.NoError(t, os.Symlink("real", dir+"/ws/link"))
+	require.NoError(t, os.Symlink("real", dir+"/ws/free"))
+	shown := identity(t, dir+"/ws")
+	fd, text, err := nofollow.OpenLink(dir + "/ws/link")
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	link, _, err := stage.Identify(fd)
+	require.NoError(t, err)
+	orders := func(target string, id stage.Identity) stage.Orders {
+		return stage.Orders{Points: points(), Sites: []string{"/" + strings.Split(dir, "/")[1]}, Steps: []stage.Step{
+			{Op: stage.ShowRW, Path: dir + "/ws", In: "/", Dir: true, Shown: shown},
+			{Op: stage.PinLink, Path: dir + "/ws/link", Target: target, Shown: id, Far: true},
+		}}
+	}
+	b, err := start(t, orders(text, link))
+	require.NoError(t, err)
+	got := inNamespace(t, dir, b, `cd "$0/ws"; cat link/key; for l in link free; do
+		readlink $l; mv $l x 2>/dev/null || echo held; mv -T other $l 2>/dev/null || echo held; rm $l 2>/dev/null || echo held; echo > other; done`)
+	assert.Equal(t, "shownreal\nheld\nheld\nheld\nreal\n", got, "the link that is not pinned is the control arm")
+	require.NoError(t, os.Remove(dir+"/ws/link"))
+	require.NoError(t, os.Symlink("real", dir+"/ws/link"))
+
+	for name, o := range map[string]stage.Orders{"another text": orders("other", link), "another link": orders(text, shown)} {
+		b, err := start(t, o)
+		require.NoError(t, err, name)
+		var f *stage.Failure
+		require.ErrorAs(t, b.Attach(os.Getpid()), &f, name)
+		assert.Equal(t, stage.ErrChanged.Error(), f.Text, name)
+	}
 }

@@ -25,7 +25,7 @@ func openRoot(pid int) (int, error) {
 // opened before an error come with it.
 func openSites(root int, sites []string) (points []int, err error) {
 	for _, site := range sites {
-		point, err := find(root, site[1:])
+		point, err := findAny(root, site[1:])
 		if err != nil {
 			return points, fail(site, err)
 		}
@@ -45,7 +45,11 @@ func verify(root int, steps []Step) error {
 }
 
 func (s Step) verify(root int) error {
-	fd, err := find(root, s.Path[1:])
+	look := find
+	if s.Op == PinLink {
+		look = findAny
+	}
+	fd, err := look(root, s.Path[1:])
 	if err != nil {
 		return err
 	}
