@@ -14,21 +14,34 @@ import (
 var errNoStub = errors.New("bubblewrap ended before anything ran inside")
 
 // handshake gives the stub its orders and waits until it is about to become
-// the command. It returns a pidfd of that process: the stub waits for its
-// orders while the pidfd is opened, so the number cannot have been reused.
+// the command. It returns a pidfd of that process: a stub that has not spoken
+// again when the pidfd is there waits to be let go, so the number was its own.
+//
+// The orders are written before the stub is there to read them: it works while
+// it is taken in hand.
 func (s *sandbox) handshake(spec stub.Spec) (pidfd int, err error) {
 	orders, err := stub.Compile(spec) // while the backend sets up
 	if err != nil {
 		return -1, err
 	}
-	image := orders.Image()
+	if _, err := s.socket.Write(orders.Image()); errors.Is(err, unix.EPIPE) {
+		return -1, errNoStub
+	} else if err != nil {
+		return -1, err
+	}
 	pid, err := s.hello()
 	if err != nil {
 		return -1, err
 	}
 	s.holdInit(pid)
 	pidfd, err = unix.PidfdOpen(pid, 0)
-	if err != nil {
+	switch {
+	case s.spoken():
+		// The stub has failed by itself: the numbers may be others' by now.
+		s.releaseInit()
+		unix.Close(pidfd)
+		return -1, orders.Await(s.socket)
+	case err != nil:
 		return -1, err
 	}
 	if err := s.admit(pid); err != nil {
@@ -37,10 +50,16 @@ func (s *sandbox) handshake(spec stub.Spec) (pidfd int, err error) {
 	if err := s.builder.Attach(pid); err != nil {
 		return pidfd, stageError(err)
 	}
-	if _, err := s.socket.Write(image); err != nil {
+	if err := stub.LetGo(s.socket); err != nil {
 		return pidfd, err
 	}
 	return pidfd, orders.Await(s.socket)
+}
+
+// spoken reports whether the stub has said more than hello, or is gone.
+func (s *sandbox) spoken() bool {
+	_, _, err := unix.Recvfrom(int(s.socket.Fd()), make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	return !errors.Is(err, unix.EAGAIN)
 }
 
 // hello reads the first byte with the sender's identity beside it. The

@@ -51,6 +51,7 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	}
 	defer sandbox.close()
 	sandbox.hold(kept, cmd)
+	orders.Held = sandbox.builder != nil || kept.watches()
 	pidfd, err := sandbox.handshake(orders)
 	if err != nil {
 		if pidfd >= 0 {

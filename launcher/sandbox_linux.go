@@ -47,6 +47,14 @@ func (s *sandbox) holdInit(stub int) {
 	}
 }
 
+// releaseInit lets go of a process that may not be ours.
+func (s *sandbox) releaseInit() {
+	if s.init >= 0 {
+		unix.Close(s.init)
+	}
+	s.first, s.init = 0, -1
+}
+
 // lastWords ends process 1, which bubblewrap's death may have missed, and
 // reads what bubblewrap complained about. The pipe ends with process 1.
 func (s *sandbox) lastWords() (reason string) {

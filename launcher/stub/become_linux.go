@@ -69,6 +69,15 @@ func (w writer) privileges() {
 	w.Call(unix.SYS_CAPSET, header, w.Room(2*unsafe.Sizeof(unix.CapUserData{})))
 }
 
+// wait holds the stub until the launcher lets it go: first of all if something
+// is to be done to it or around it before, else as late as may be.
+func (w writer) wait() {
+	w.For(script.Note{Stage: string(StageReady), Text: "the launcher is gone"})
+	word := w.Room(8)
+	w.Call(unix.SYS_READ, script.Number(SocketFD), word, script.Number(1))
+	w.Test(word, 0xff, letGo, 0)
+}
+
 func (w writer) ready() {
 	w.stage(StageReady, "")
 	w.Call(unix.SYS_WRITE, script.Number(SocketFD), w.Bytes([]byte{ready}), script.Number(1))

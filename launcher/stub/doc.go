@@ -13,11 +13,12 @@
 //
 // Descriptor 3 is a stream socket to the launcher. The stub says hello, from
 // which the kernel tells the launcher its process id; reads its [Orders], the
-// image of a script of system calls; says ready right before the filter goes
-// up and execve follows. A failure instead ends it. After ready the end of the
-// stream means that the command runs: the socket closes on exec. If the
-// launcher is gone, the stub finds the stream closed and ends before anything
-// runs.
+// image of a script of system calls, and carries them out; waits on the way
+// until it is let go, when the launcher has it in hand; says ready right before
+// the filter goes up and execve follows. A failure instead ends it. After ready
+// the end of the stream means that the command runs: the socket closes on exec.
+// If the launcher is gone, the stub finds the stream closed and ends before
+// anything runs.
 //
 // # Order
 //

@@ -54,6 +54,18 @@ const (
 	failed = 'f' // instead, or after ready; the failure follows
 )
 
+// letGo is what the launcher says after the orders, once the stub is in hand.
+const letGo = 'g'
+
+// LetGo lets a stub go on that has its orders. One that is gone already has
+// said why: see [Orders.Await].
+func LetGo(w io.Writer) error {
+	if _, err := w.Write([]byte{letGo}); !errors.Is(err, unix.EPIPE) {
+		return err
+	}
+	return nil
+}
+
 // record is what the stub says. All but a failure is the first byte alone.
 type record struct {
 	kind    byte

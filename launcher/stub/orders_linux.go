@@ -9,6 +9,7 @@ import (
 // Spec is everything that the stub does.
 type Spec struct {
 	Mounts   []Check
+	Held     bool   // nothing is done before the launcher lets the stub go
 	Dir      string // working directory of the command
 	Argv     []string
 	Env      []string
@@ -36,6 +37,9 @@ func Compile(spec Spec) (Orders, error) {
 		return Orders{}, &Failure{Stage: StageLandlock, Text: err.Error()}
 	}
 	w := writer{script.New()}
+	if spec.Held {
+		w.wait()
+	}
 	w.mounts(spec.Mounts)
 	w.directory(spec.Dir)
 	w.descriptors(spec.Stderr)
@@ -44,6 +48,9 @@ func Compile(spec Spec) (Orders, error) {
 	w.privileges()
 	if layer.Any() {
 		layer.Write(w.Script)
+	}
+	if !spec.Held {
+		w.wait()
 	}
 	w.ready()
 	filter.Write(w.Script)

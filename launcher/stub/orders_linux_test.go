@@ -30,12 +30,23 @@ func spec(t *testing.T, argv ...string) Spec {
 func enter(t *testing.T, spec Spec) (string, error) {
 	orders, err := Compile(spec)
 	require.NoError(t, err)
+	ours, cmd := start(t)
+	defer ours.Close()
+	_, err = ours.Write(orders.Image())
+	require.NoError(t, err)
+	require.NoError(t, LetGo(ours))
+	said := orders.Await(ours)
+	_ = cmd.Wait() // the status is the command's
+	return cmd.Stdout.(*bytes.Buffer).String(), said
+}
+
+// start starts the test program as the stub, and returns when it has said hello.
+func start(t *testing.T) (ours *os.File, cmd *exec.Cmd) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
 	ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
-	defer ours.Close()
 	var out bytes.Buffer
-	cmd := exec.Command("/proc/self/exe", Arg)
+	cmd = exec.Command("/proc/self/exe", Arg)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &out, &out, []*os.File{theirs}
 	require.NoError(t, cmd.Start())
 	require.NoError(t, theirs.Close())
@@ -43,11 +54,7 @@ func enter(t *testing.T, spec Spec) (string, error) {
 	_, err = io.ReadFull(ours, first)
 	require.NoError(t, err)
 	require.Equal(t, byte(hello), first[0])
-	_, err = ours.Write(orders.Image())
-	require.NoError(t, err)
-	said := orders.Await(ours)
-	_ = cmd.Wait() // the status is the command's
-	return out.String(), said
+	return ours, cmd
 }
 
 func TestCommandRuns(t *testing.T) {
@@ -120,6 +127,34 @@ func TestMountAsPlanned(t *testing.T) {
 	s.Mounts[0].Ino++
 	_, err = enter(t, s)
 	require.Error(t, err)
+}
+
+// TestLauncherGone: a stub that nobody lets go becomes nothing, wherever it
+// waits.
+func TestLauncherGone(t *testing.T) {
+	for _, held := range []bool{false, true} {
+		s := spec(t, "touch", filepath.Join(t.TempDir(), "ran"))
+		s.Held = held
+		for _, gone := range []bool{false, true} {
+			orders, err := Compile(s)
+			require.NoError(t, err)
+			ours, cmd := start(t)
+			_, err = ours.Write(orders.Image())
+			require.NoError(t, err)
+			if !gone {
+				require.NoError(t, LetGo(ours))
+			}
+			require.NoError(t, unix.Shutdown(int(ours.Fd()), unix.SHUT_WR))
+			_ = cmd.Wait()
+			require.NoError(t, ours.Close())
+			if gone {
+				assert.NoFileExists(t, s.Argv[1])
+				continue
+			}
+			require.FileExists(t, s.Argv[1], "control")
+			require.NoError(t, os.Remove(s.Argv[1]))
+		}
+	}
 }
 
 // TestDeadStub: an end before the stub was ready is no start of a command.
