@@ -37,8 +37,11 @@ type Command struct {
 	// home.
 	State string
 
-	// Signals are forwarded to the command as they arrive; nil for none.
-	Signals <-chan os.Signal
+	// Signals is asked once for the signals that are to be forwarded to the
+	// command as they arrive; nil for none. That is after the start of a
+	// backend that dies with this process and leaves nothing behind, and else
+	// before anything is made: until then signals do here what they do.
+	Signals func() <-chan os.Signal
 
 	// Denials asks for what the kernel logs of refusals during the run. Only
 	// macOS has such a log; starting its reader takes up to a second.
@@ -46,6 +49,14 @@ type Command struct {
 
 	Timeout time.Duration // then SIGTERM, Grace, SIGKILL to all; 0 for none
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0 is DefaultGrace
+}
+
+// caught asks for the signals to forward.
+func (c Command) caught() <-chan os.Signal {
+	if c.Signals == nil {
+		return nil
+	}
+	return c.Signals()
 }
 
 // DefaultGrace is how long a command has to end after SIGTERM.

@@ -43,10 +43,11 @@ func openRecords(state string, create bool) (*records, error) {
 			return nil, err
 		}
 	}
-	above, err := os.Open(path.Dir(state))
+	fd, err := unix.Open(path.Dir(state), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) // os.Open would set the runtime's poller up
 	if err != nil {
 		return nil, err
 	}
+	above := os.NewFile(uintptr(fd), path.Dir(state))
 	defer above.Close()
 	own, err := openOwn(above, path.Base(state), create)
 	if err != nil {

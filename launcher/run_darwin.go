@@ -28,12 +28,13 @@ func Run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	if plan.Effective.Limits.Strict && len(gaps) > 0 {
 		return Result{}, &LimitError{Gaps: gaps}
 	}
+	signals := cmd.caught() // what is made from here on has to be removed
 	place, err := newScratch()
 	if err != nil {
 		return Result{}, &SetupError{Step: "scratch directory", Reason: err.Error()}
 	}
 	defer place.remove()
-	result, err := runIn(ctx, plan, relocate(plan, cmd, place), place)
+	result, err := runIn(ctx, plan, relocate(plan, cmd, place), place, signals)
 	if err != nil {
 		return Result{}, err
 	}
@@ -42,7 +43,7 @@ func Run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	return result, nil
 }
 
-func runIn(ctx context.Context, plan platform.Plan, cmd Command, place *scratch) (Result, error) {
+func runIn(ctx context.Context, plan platform.Plan, cmd Command, place *scratch, signals <-chan os.Signal) (Result, error) {
 	s, err := prepare(plan, cmd, place)
 	if err != nil {
 		return Result{}, err
@@ -56,6 +57,7 @@ func runIn(ctx context.Context, plan platform.Plan, cmd Command, place *scratch)
 	if err != nil {
 		return Result{}, err
 	}
+	p.signals = signals
 	result, err := p.supervise(ctx, cmd)
 	if err == nil && s.confined && !p.became && seatbelt.OwnExit(result.ExitCode) && !result.TimedOut {
 		return Result{}, ownFailure(result.ExitCode, cmd.Argv[0], platform.TrySeatbelt(s.profile, s.shows("/usr/bin/true")))

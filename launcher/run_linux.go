@@ -3,6 +3,7 @@ package launcher
 import (
 	"context"
 	"runtime"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -40,6 +41,10 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 		return Result{}, err
 	}
 	defer kept.release()
+	catch := sync.OnceValue(cmd.caught)
+	if plan.Backend != platform.Bwrap || len(plan.Layout.Placeholders) > 0 {
+		catch() // what is made now has to be removed
+	}
 	standIns, err := holdPlaceholders(plan.Layout.Placeholders, stateDirectory(plan, cmd))
 	if err != nil {
 		return Result{}, err
@@ -50,6 +55,7 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 		return Result{}, err
 	}
 	defer sandbox.close()
+	sandbox.signals = catch() // its goroutine and thread start while bubblewrap works
 	sandbox.hold(kept, cmd)
 	orders.Held = sandbox.builder != nil || kept.watches()
 	pidfd, err := sandbox.handshake(orders)

@@ -27,6 +27,7 @@ type sandbox struct {
 	terminal *terminal           // nil without one
 	bounds   *bounds             // keeps the limits
 	admit    func(pid int) error // puts the command where its limits hold, before it has its orders
+	signals  <-chan os.Signal    // for the command; nil for none
 
 	ended *unix.WaitStatus // of our child
 }

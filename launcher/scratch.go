@@ -85,10 +85,11 @@ func ownTemp() (string, error) {
 // lock takes the lock of a run's directory, or fails if a live run has it.
 // The descriptor closes on exec, so the command does not inherit it.
 func lock(dir string) (*os.File, error) {
-	f, err := os.Open(dir)
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_CLOEXEC, 0) // os.Open would set the runtime's poller up
 	if err != nil {
-		return nil, err
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
+	f := os.NewFile(uintptr(fd), dir)
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil {
 		err = stillAt(dir, f)

@@ -17,7 +17,8 @@ type process struct {
 	file    string // of the profile, needed until it has become the command
 	became  bool   // it has
 	ended   chan struct{}
-	restore func() // of our signals
+	restore func()           // of our signals
+	signals <-chan os.Signal // to forward; nil for none
 }
 
 // newProcess begins to watch. sandbox-exec has to load, compile and apply the
@@ -126,7 +127,7 @@ func (p *process) follow(ctx context.Context, cmd Command) (timedOut bool) {
 		select {
 		case <-p.ended:
 			return timedOut
-		case sig := <-cmd.Signals:
+		case sig := <-p.signals:
 			if number, ok := sig.(syscall.Signal); ok {
 				p.signal(number)
 			}

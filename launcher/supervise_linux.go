@@ -108,7 +108,7 @@ func (s *sandbox) watch(ctx context.Context, cmd Command, pidfd int, ended <-cha
 		select {
 		case <-ended:
 			return v
-		case sig := <-cmd.Signals:
+		case sig := <-s.signals:
 			if number, ok := sig.(syscall.Signal); ok {
 				kill(pidfd, number)
 			}

@@ -188,7 +188,8 @@ func (a *app) runAttached(plan platform.Plan, cmd launcher.Command) error {
 	cmd.Reap = true
 	cmd.Interactive = isTerminal(os.Stdin) || isTerminal(os.Stdout) || isTerminal(os.Stderr)
 	cmd.Terminal = ownTerminal()
-	cmd.Signals = catchSignals(cmd.Interactive && cmd.Terminal == nil)
+	shared := cmd.Interactive && cmd.Terminal == nil
+	cmd.Signals = func() <-chan os.Signal { return catchSignals(shared) }
 	result, err := launcher.Run(context.Background(), plan, cmd)
 	if err != nil {
 		return err

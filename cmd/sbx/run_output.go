@@ -48,7 +48,7 @@ type denial struct {
 // runCaptured runs the command without a terminal and prints one object.
 func (a *app) runCaptured(plan platform.Plan, cmd launcher.Command) error {
 	cmd.Stdin, cmd.Reap, cmd.Denials = os.Stdin, true, true
-	cmd.Signals = catchSignals(false)
+	cmd.Signals = func() <-chan os.Signal { return catchSignals(false) }
 	got, err := launcher.Capture(context.Background(), plan, cmd)
 	if err != nil {
 		return err
