@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -155,6 +156,27 @@ func (g *cgroup) overrun(l policy.Limits) string {
 	return ""
 }
 
+// full reports whether the group is at its limit with nothing left in it that
+// the kernel could drop. What asks for more then waits, for seconds where
+// somebody else's disk writes are in the way, before the kernel ends it.
+func (g *cgroup) full(l policy.Limits) bool {
+	if g == nil || l.Memory <= 0 {
+		return false
+	}
+	d, ok := g.dirs["memory"]
+	if !ok {
+		return false
+	}
+	const little = 1 << 20
+	if d.version == 1 {
+		dropped := d.count("memory.stat", "cache") - d.count("memory.stat", "shmem")
+		return dropped < little && d.number("memory.usage_in_bytes") > l.Memory-little &&
+			d.number("memory.failcnt")+d.number("memory.memsw.failcnt") > 0
+	}
+	dropped := d.count("memory.stat", "file") - d.count("memory.stat", "shmem")
+	return dropped < little && d.number("memory.current") > l.Memory-little && d.count("memory.events", "max") > 0
+}
+
 // kill ends all in the group at once, where the kernel can (Linux 5.14).
 func (g *cgroup) kill() {
 	if g == nil {
@@ -205,6 +227,12 @@ func (d groupDir) count(file, name string) int64 {
 		}
 	}
 	return 0
+}
+
+// number reads a file that holds just one.
+func (d groupDir) number(file string) int64 {
+	n, _ := strconv.ParseInt(string(bytes.TrimSpace(contentOf(d.path+"/"+file))), 10, 64)
+	return n
 }
 
 // sweepGroups removes what killed runs left behind: empty groups of ours that

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,4 +87,39 @@ func TestGroupOverrun(t *testing.T) {
 		})
 	}
 	assert.Empty(t, (*cgroup)(nil).overrun(limitsOf(1, 1)))
+}
+
+// TestGroupFull tells a group that has nothing left to give from one that is
+// merely busy with files.
+func TestGroupFull(t *testing.T) {
+	const limit = 64 << 20
+	for _, row := range []struct {
+		name                   string
+		current, files, shared int
+		hits                   int // times that the limit was met
+		full                   bool
+	}{
+		{"all of it held", limit - 4096, 4096, 0, 3, true},
+		{"held in memory files", limit - 4096, limit - 8192, limit - 8192, 3, true},
+		{"mostly files", limit - 4096, 40 << 20, 0, 3, false},
+		{"room left", limit - 8<<20, 0, 0, 3, false},
+		{"never met", limit - 4096, 0, 0, 0, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for version, files := range map[int]map[string]string{
+				1: {"memory.usage_in_bytes": fmt.Sprintln(row.current), "memory.failcnt": "0\n", "memory.memsw.failcnt": fmt.Sprintln(row.hits),
+					"memory.stat": fmt.Sprintf("cache %d\nrss 1\nshmem %d\n", row.files, row.shared)},
+				2: {"memory.current": fmt.Sprintln(row.current), "memory.events": fmt.Sprintf("low 0\nmax %d\noom 0\n", row.hits),
+					"memory.stat": fmt.Sprintf("anon 1\nfile %d\nshmem %d\n", row.files, row.shared)},
+			} {
+				dir := t.TempDir()
+				for name, content := range files {
+					require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
+				}
+				g := &cgroup{dirs: map[string]groupDir{"memory": {path: dir, version: version}}}
+				assert.Equal(t, row.full, g.full(limitsOf(limit, 0)), "version %d", version)
+			}
+		})
+	}
+	assert.False(t, (*cgroup)(nil).full(limitsOf(limit, 0)))
 }

@@ -13,42 +13,53 @@ func becomeReaper() {
 }
 
 // reapAll kills and reaps every child of this process until there is none: a
-// killed child's own children come to us in turn. Processes that fork faster
-// than they are killed are stopped first.
+// killed child's own children come to us in turn. All are killed before any is
+// waited for, since each takes its turn on the processor to die; and where
+// that was not enough, the rest are stopped first.
 func reapAll() {
-	for round := 0; ; round++ {
+	for first := true; ; first = false {
+		if !first {
+			freeze()
+		}
 		pids := childrenOf(os.Getpid())
 		if len(pids) == 0 {
 			return
 		}
-		if round >= patience {
-			freeze()
-		}
 		for _, pid := range pids {
 			_ = unix.Kill(pid, unix.SIGKILL) // our unreaped child: the number is still its own
+		}
+		for _, pid := range pids {
 			_, _ = unix.Wait4(pid, nil, 0, nil)
 		}
 	}
 }
 
-// patience is how many rounds of killing an ordinary tree takes at most.
-const patience = 4
-
-// freeze stops all that run below us. What is stopped starts nothing, so the
-// rounds get shorter until one finds nothing new.
+// freeze stops all that run below us. What is stopped starts nothing and reaps
+// nobody, so that the numbers of its children stay their own. Orphans, which
+// are ours to stop without a look at anything else, come first: of a bomb that
+// runs from its own processes they are nearly all.
 func freeze() {
 	stopped := map[int]bool{}
-	for more := true; more; {
-		more = false
-		pids := childrenOf(os.Getpid())
-		for i := 0; i < len(pids); i++ {
-			pids = append(pids, childrenOf(pids[i])...)
-		}
+	stop := func(pids []int) (more bool) {
 		for _, pid := range pids {
 			if !stopped[pid] {
 				stopped[pid], more = true, true
 				_ = unix.Kill(pid, unix.SIGSTOP)
 			}
 		}
+		return more
+	}
+	// A process that is about to exit does not stop, and its children come to
+	// us behind our back: only a second look that finds nothing new is trusted.
+	for quiet := 0; quiet < 2; quiet++ {
+		for stop(childrenOf(os.Getpid())) {
+			quiet = -1
+		}
+		walk(childrenOf(os.Getpid()), func(pid int) bool {
+			if stop([]int{pid}) {
+				quiet = -1
+			}
+			return true
+		})
 	}
 }

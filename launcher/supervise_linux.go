@@ -10,7 +10,7 @@ import (
 
 // hold gives a started sandbox what it is supervised with.
 func (s *sandbox) hold(kept *bounds, cmd Command) {
-	s.bounds, s.admit = kept, kept.group.admit
+	s.bounds, s.admit = kept, kept.admit
 	s.reaps = s.direct && cmd.Reap
 	s.terminal = seat(cmd, s.pid)
 }
@@ -101,7 +101,7 @@ func (s *sandbox) watch(ctx context.Context, cmd Command, pidfd int, ended <-cha
 	}
 	var killAll, look <-chan time.Time
 	if s.bounds.watches() {
-		look = time.After(watchInterval)
+		look = time.After(s.bounds.pause(0))
 	}
 	timeout := timer(cmd.Timeout)
 	for {
@@ -125,7 +125,7 @@ func (s *sandbox) watch(ctx context.Context, cmd Command, pidfd int, ended <-cha
 				<-ended
 				return v
 			}
-			look = time.After(max(watchInterval, 10*time.Since(begun)))
+			look = time.After(s.bounds.pause(time.Since(begun)))
 		case <-killAll:
 			s.killAll()
 		case <-ctx.Done():

@@ -14,9 +14,17 @@ import (
 // BenchmarkStartup measures sbx against bare bubblewrap with the same mounts,
 // interleaved in one run: machines differ and are noisy, ratios are not. The
 // metrics are ratios of medians.
+//
+// Budget: 1.5 of bare bubblewrap, with --json as well.
 func BenchmarkStartup(b *testing.B) {
-	sbx, bare := []string{binary, "run", "--", "true"}, bareBwrap(b)
-	rounds := 100
+	b.Run("plain", func(b *testing.B) { startup(b, []string{binary, "run", "--", "true"}) })
+	b.Run("json", func(b *testing.B) { startup(b, []string{binary, "run", "--json", "--", "true"}) })
+}
+
+func startup(b *testing.B, sbx []string) {
+	b.Helper()
+	bare := bareBwrap(b)
+	const rounds = 100
 	for b.Loop() {
 		var with, without []time.Duration
 		for range rounds {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -233,7 +234,7 @@ func TestLargeInputAndOutput(t *testing.T) {
 }
 
 // peakMemory is how much a process has held at most, in bytes.
-func peakMemory(t *testing.T, pid int) int {
+func peakMemory(t testing.TB, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	require.NoError(t, err)
@@ -336,12 +337,20 @@ func TestBackgroundChildrenHoldStdout(t *testing.T) {
 	})
 }
 
-// TestConcurrentRuns starts 200 JSON runs, 16 at a time.
+// TestConcurrentRuns starts 200 JSON runs, 16 at a time. A pipe that each
+// sbx inherits shows what outlives them: it ends when the
+// last process that has it is gone. This process, their parent, keeps neither
+// children nor descriptors.
 func TestConcurrentRuns(t *testing.T) {
 	eachBackend(t, func(t *testing.T, w *world, run func(...string) []string) {
 		require.NoError(t, os.Mkdir(w.dir+"/tmp", 0o700))
 		w.env = []string{"TMPDIR=" + w.dir + "/tmp"}
 		marker := fmt.Sprintf("%d.9", 300000+os.Getpid())
+		alive, held, err := os.Pipe()
+		require.NoError(t, err)
+		defer alive.Close()
+		before := livingChildren()
+		files := openFiles(t)
 		turns, wrong := make(chan int), make(chan string, 200)
 		var all sync.WaitGroup
 		for range 16 {
@@ -349,6 +358,7 @@ func TestConcurrentRuns(t *testing.T) {
 				for i := range turns {
 					cmd := w.command(run("--json", "-c", fmt.Sprintf("sleep %s & cat; exit %d", marker, i%100))...)
 					cmd.Stdin = strings.NewReader(fmt.Sprintf("input %d", i))
+					cmd.ExtraFiles = []*os.File{held}
 					out, _ := cmd.Output()
 					var o runOutcome
 					if err := json.Unmarshal(out, &o); err != nil || o.ExitCode != i%100 || o.Stdout != fmt.Sprintf("input %d", i) || o.Stderr != "" {
@@ -369,5 +379,20 @@ func TestConcurrentRuns(t *testing.T) {
 		assert.Zero(t, countSleeps(marker))
 		assertEmpty(t, w.dir+"/tmp")
 		assertEmpty(t, w.cwd)
+		assert.Equal(t, files, openFiles(t))
+		assert.Equal(t, before, livingChildren())
+		assert.Empty(t, ownGroups())
+		require.NoError(t, held.Close())
+		require.NoError(t, alive.SetReadDeadline(time.Now().Add(20*time.Second)))
+		_, err = alive.Read(make([]byte, 1))
+		assert.ErrorIs(t, err, io.EOF, "somebody still holds the pipe")
 	})
+}
+
+// openFiles counts the descriptors of this process.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	require.NoError(t, err)
+	return len(entries)
 }
