@@ -66,6 +66,13 @@ func startInScratch(plan platform.Plan, cmd Command, place *scratch) (*sandbox, 
 		opening.err = err
 		return nil, stub.Spec{}, opening.fail()
 	}
+	if err := place.fill(); err != nil { // while the stub starts, which has no orders yet
+		kill(s.pidfd, unix.SIGKILL)
+		s.wait(-1)
+		s.cleanup = nil // the caller's
+		s.close()
+		return nil, stub.Spec{}, err
+	}
 	return s, orders, nil
 }
 

@@ -34,6 +34,9 @@ func Run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 		return Result{}, &SetupError{Step: "scratch directory", Reason: err.Error()}
 	}
 	defer place.remove()
+	if err := place.fill(); err != nil {
+		return Result{}, err
+	}
 	result, err := runIn(ctx, plan, relocate(plan, cmd, place), place, signals)
 	if err != nil {
 		return Result{}, err

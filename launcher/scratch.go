@@ -58,11 +58,15 @@ func tryScratch() (*scratch, error) {
 		os.Remove(dir)
 		return nil, err
 	}
-	if err := errors.Join(os.Mkdir(s.home(), 0o700), os.Mkdir(s.tmp(), 0o700)); err != nil {
-		s.remove()
-		return nil, err
-	}
 	return s, nil
+}
+
+// fill makes the home and /tmp in the directory, which takes a while on a disk.
+func (s *scratch) fill() error {
+	if err := errors.Join(os.Mkdir(s.home(), 0o700), os.Mkdir(s.tmp(), 0o700)); err != nil {
+		return &SetupError{Step: "scratch directory", Reason: err.Error()}
+	}
+	return nil
 }
 
 // ownTemp returns a directory that only this user can write to. In /tmp
