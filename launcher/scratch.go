@@ -139,12 +139,17 @@ func sweep(own string) {
 // remove deletes the directory with all that the command left in it, and the
 // user's own one if this was the last run.
 func (s *scratch) remove() {
-	if os.RemoveAll(s.dir) != nil {
+	if !s.removeEmpty() && os.RemoveAll(s.dir) != nil {
 		openUp(s.dir)
 		_ = os.RemoveAll(s.dir) // the next run tries again
 	}
 	s.lock.Close()
 	_ = os.Remove(filepath.Dir(s.dir)) // fails while other runs are in it
+}
+
+// removeEmpty is enough after most commands, and quicker than to look first.
+func (s *scratch) removeEmpty() bool {
+	return unix.Rmdir(s.home()) == nil && unix.Rmdir(s.tmp()) == nil && unix.Rmdir(s.dir) == nil
 }
 
 // openUp gives the owner back what the command took from directories. Links
