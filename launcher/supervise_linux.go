@@ -3,7 +3,6 @@ package launcher
 import (
 	"context"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,15 +19,13 @@ func (s *sandbox) hold(kept *bounds, cmd Command) {
 func (s *sandbox) supervise(ctx context.Context, cmd Command, pidfd int) (Result, error) {
 	defer unix.Close(pidfd)
 	s.bounds.group.seal(s.bounds.limits.Processes)
-	ended := make(chan struct{})
-	watched := make(chan verdict, 1)
-	go func() { watched <- s.watch(ctx, cmd, pidfd, ended) }()
+	w := &watch{sandbox: s, pidfd: pidfd, ended: make(chan struct{})}
+	go w.run(ctx, cmd)
 	s.wait(pidfd)
 	if s.reaps {
 		reapAll()
 	}
-	close(ended)
-	v := <-watched
+	v := w.end()
 	result := s.result(pidfd)
 	switch {
 	case v.timedOut:
@@ -87,55 +84,6 @@ func foldedSignal(code int) syscall.Signal {
 	return 0
 }
 
-// verdict is why the watch has ended a run; the zero value is that it has not.
-type verdict struct {
-	timedOut bool
-	overrun  Overrun
-}
-
-// watch runs until ended.
-func (s *sandbox) watch(ctx context.Context, cmd Command, pidfd int, ended <-chan struct{}) (v verdict) {
-	grace := cmd.Grace
-	if grace == 0 {
-		grace = DefaultGrace
-	}
-	var killAll, look <-chan time.Time
-	if s.bounds.watches() {
-		look = time.After(s.bounds.pause(0))
-	}
-	timeout := timer(cmd.Timeout)
-	for {
-		select {
-		case <-ended:
-			return v
-		case sig := <-s.signals:
-			if number, ok := sig.(syscall.Signal); ok {
-				kill(pidfd, number)
-			}
-		case <-timeout:
-			v.timedOut = true
-			kill(pidfd, unix.SIGTERM)
-			kill(pidfd, unix.SIGCONT) // a stopped process would not see it
-			killAll = timer(grace)
-		case <-look:
-			begun := time.Now()
-			if over := s.bounds.overrun(s); over.Any() && !v.timedOut {
-				v.overrun = Overrun{Limit: over.Limit, Stopped: true}
-				s.killAll()
-				<-ended
-				return v
-			}
-			look = time.After(s.bounds.pause(time.Since(begun)))
-		case <-killAll:
-			s.killAll()
-		case <-ctx.Done():
-			s.killAll()
-			<-ended
-			return v
-		}
-	}
-}
-
 // killAll ends everything: with bubblewrap the kernel ends the namespace.
 // Without, whoever reaps does the rest, once nothing can fork any more.
 func (s *sandbox) killAll() {
@@ -146,13 +94,6 @@ func (s *sandbox) killAll() {
 		freeze()
 	}
 	kill(s.pidfd, unix.SIGKILL)
-}
-
-func timer(d time.Duration) <-chan time.Time {
-	if d <= 0 {
-		return nil
-	}
-	return time.After(d)
 }
 
 // wait reaps bubblewrap and waits until process 1 of the sandbox is gone. The
