@@ -16,8 +16,8 @@ type Note struct {
 // Script is a script in the making. Its zero value is not ready: see [New].
 type Script struct {
 	steps  []step
-	notes  []Note // one a step
-	note   Note
+	notes  []Note
+	noted  []uint32 // which of them a step has
 	data   []byte
 	texts  map[string]Value
 	labels []uint32 // the step that each leads to, counted from 1; 0 until placed
@@ -43,9 +43,16 @@ type Label int
 const wordSize = 8
 
 // New returns an empty script. Its data begins with an unused word, so that no
-// offset is the null pointer.
+// offset is the null pointer. There is room for what most runs need: to grow
+// would touch twice the memory, which is most of what a script costs.
 func New() *Script {
-	return &Script{data: make([]byte, wordSize, 4096), texts: map[string]Value{}}
+	return &Script{
+		steps: make([]step, 0, 512),
+		notes: make([]Note, 1, 64),
+		noted: make([]uint32, 0, 512),
+		data:  make([]byte, wordSize, 12<<10),
+		texts: map[string]Value{},
+	}
 }
 
 // Number is a plain argument. Negative ones are extended as C does.
@@ -129,10 +136,10 @@ func (s *Script) TextAt(place uint64) string {
 
 // Note returns what a failed step was for.
 func (s *Script) Note(f Failure) Note {
-	if f.Step == 0 || int(f.Step) > len(s.notes) {
+	if f.Step == 0 || int(f.Step) > len(s.noted) {
 		return Note{}
 	}
-	return s.notes[f.Step-1]
+	return s.notes[s.noted[f.Step-1]]
 }
 
 // Image returns the script as one block, which [Perform] takes.

@@ -11,12 +11,12 @@ func (s *Script) add(st step, args ...Value) Step {
 		st.args[i], st.kinds[i] = v.bits, v.kind
 	}
 	s.steps = append(s.steps, st)
-	s.notes = append(s.notes, s.note)
+	s.noted = append(s.noted, uint32(len(s.notes)-1))
 	return Step{s, len(s.steps) - 1}
 }
 
 // For says what the steps that follow are for.
-func (s *Script) For(n Note) { s.note = n }
+func (s *Script) For(n Note) { s.notes = append(s.notes, n) }
 
 // Call adds a system call.
 func (s *Script) Call(number uintptr, args ...Value) Step {
