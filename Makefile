@@ -5,8 +5,9 @@ GO      ?= go
 BIN     := bin/sbx
 LDFLAGS := -s -w
 # On Linux the stub is entered before the Go runtime starts: see launcher/stub.
+ENTRY   := -E github.com/sbx-run/sbx/launcher/stub.entry
 ifeq ($(shell $(GO) env GOOS),linux)
-LDFLAGS += -E github.com/sbx-run/sbx/launcher/stub.entry
+LDFLAGS += $(ENTRY)
 endif
 ifdef VERSION
 LDFLAGS += -X main.version=$(VERSION)
@@ -80,7 +81,8 @@ mac-check: build
 xbuild:
 	@for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do \
 		echo "build $$target"; \
-		GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath -o /dev/null ./cmd/sbx || exit 1; \
+		case $$target in linux/*) entry='$(ENTRY)' ;; *) entry= ;; esac; \
+		GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath -ldflags "$$entry" -o /dev/null ./cmd/sbx || exit 1; \
 	done
 
 golden:
