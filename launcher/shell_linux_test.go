@@ -73,7 +73,7 @@ func TestShellLeaksNothing(t *testing.T) {
 				require.Error(t, err)
 			}
 			once()
-			files, routines := openFiles(t), runtime.NumGoroutine()
+			files, routines, memory := openFiles(t), runtime.NumGoroutine(), heap()
 			for range 20 {
 				once()
 			}
@@ -81,11 +81,20 @@ func TestShellLeaksNothing(t *testing.T) {
 				require.True(t, time.Now().Before(deadline), "goroutines are left")
 			}
 			assert.Equal(t, files, openFiles(t))
+			assert.Less(t, heap(), memory+1<<20, "a run leaves less than 25 KiB")
 			left, err := os.ReadDir(os.TempDir())
 			require.NoError(t, err)
 			assert.Empty(t, left)
 		})
 	}
+}
+
+// heap is what is in use, after a collection.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 func openFiles(t *testing.T) int {
