@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -36,13 +33,17 @@ const groupPrefix = "sbx-"
 
 // newGroup makes what it can for the limits; nil if nothing.
 func newGroup(l policy.Limits) *cgroup {
+	var wanted []string
+	if l.Memory > 0 {
+		wanted = append(wanted, "memory")
+	}
+	if l.Processes > 0 {
+		wanted = append(wanted, "pids")
+	}
 	g := &cgroup{dirs: map[string]groupDir{}}
-	for controller, wanted := range map[string]bool{"memory": l.Memory > 0, "pids": l.Processes > 0} {
-		if !wanted {
-			continue
-		}
-		if parent, version := groupParent("/proc/self", controller); parent != "" {
-			g.make(parent, version, controller)
+	if !g.make(wanted...) && len(wanted) > 1 {
+		for _, controller := range wanted {
+			g.make(controller)
 		}
 	}
 	if err := g.limitMemory(l.Memory); err != nil {
@@ -56,26 +57,38 @@ func newGroup(l policy.Limits) *cgroup {
 
 var groupNumber atomic.Int64
 
-// make adds the leaf for a controller, the same one for all of version 2.
-func (g *cgroup) make(parent string, version int, controller string) {
-	for _, d := range g.dirs {
-		if version == 2 && d.version == 2 {
-			g.dirs[controller] = d
-			return
-		}
+// make adds one leaf that has all of the controllers. In version 2 a process
+// is in one group, so a second leaf there would take it out of the first.
+func (g *cgroup) make(controllers ...string) bool {
+	parent, version := groupParent("/proc/self", controllers...)
+	if parent == "" || version == 2 && g.unified() {
+		return false
 	}
 	sweepGroups(parent)
 	for range mostTries {
 		dir := fmt.Sprintf("%s/%s%d-%d", parent, groupPrefix, os.Getpid(), groupNumber.Add(1))
 		if os.Mkdir(dir, 0o755) != nil {
-			return
+			return false
 		}
 		if held, err := lock(dir); err == nil {
-			g.dirs[controller] = groupDir{path: dir, version: version, lock: held}
-			return
+			for _, controller := range controllers {
+				g.dirs[controller] = groupDir{path: dir, version: version, lock: held}
+			}
+			return true
 		}
 		_ = unix.Rmdir(dir) // another run was sweeping
 	}
+	return false
+}
+
+// unified reports whether there is a leaf of version 2 already.
+func (g *cgroup) unified() bool {
+	for _, d := range g.dirs {
+		if d.version == 2 {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *cgroup) drop(controller string) {
@@ -249,95 +262,4 @@ func sweepGroups(parent string) {
 			held.Close()
 		}
 	}
-}
-
-// groupParent finds the directory below which this process may make a group
-// with the controller, and the version of its hierarchy; "" if there is none.
-// proc is /proc/self.
-func groupParent(proc, controller string) (dir string, version int) {
-	mounts, _ := os.ReadFile(proc + "/mountinfo")
-	groups, _ := os.ReadFile(proc + "/cgroup")
-	for line := range strings.Lines(string(mounts)) {
-		m, ok := groupMount(line)
-		if !ok {
-			continue
-		}
-		own, ok := ownGroup(string(groups), m, controller)
-		if !ok {
-			continue
-		}
-		for at := own; ; at = path.Dir(at) {
-			if m.offers(at, controller) {
-				return at, m.version
-			}
-			if m.version == 1 || at == m.point || len(at) < len(m.point) {
-				break
-			}
-		}
-	}
-	return "", 0
-}
-
-// hierarchy is one mounted hierarchy of control groups.
-type hierarchy struct {
-	root, point string // the group that is mounted, and where
-	version     int
-	controllers []string // of version 1
-}
-
-// groupMount reads a line of mountinfo, proc_pid_mountinfo(5).
-func groupMount(line string) (hierarchy, bool) {
-	left, right, _ := strings.Cut(line, " - ")
-	place, kind := strings.Fields(left), strings.Fields(right)
-	if len(place) < 5 || len(kind) < 3 {
-		return hierarchy{}, false
-	}
-	m := hierarchy{root: place[3], point: place[4]}
-	switch kind[0] {
-	case "cgroup2":
-		m.version = 2
-	case "cgroup":
-		m.version, m.controllers = 1, strings.Split(kind[2], ",")
-	}
-	return m, m.version > 0
-}
-
-// ownGroup finds the directory of this process's group in a hierarchy, by the
-// lines of /proc/self/cgroup.
-func ownGroup(groups string, m hierarchy, controller string) (string, bool) {
-	for line := range strings.Lines(groups) {
-		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(fields) != 3 {
-			continue
-		}
-		v1 := m.version == 1 && has(m.controllers, controller) && has(strings.Split(fields[1], ","), controller)
-		v2 := m.version == 2 && fields[0] == "0"
-		if rest, below := strings.CutPrefix(fields[2], strings.TrimSuffix(m.root, "/")); (v1 || v2) && below {
-			return filepath.Join(m.point, rest), true
-		}
-	}
-	return "", false
-}
-
-// offers reports whether a group below dir would have the controller, and
-// whether we may make one and move our processes into it.
-func (m hierarchy) offers(dir, controller string) bool {
-	if m.version == 2 {
-		b, err := os.ReadFile(dir + "/cgroup.subtree_control")
-		if err != nil || !has(strings.Fields(string(b)), controller) {
-			return false
-		}
-	}
-	info, err := os.Stat(dir)
-	return err == nil && info.Mode().Type() == fs.ModeDir &&
-		unix.Access(dir, unix.W_OK) == nil && unix.Access(dir+"/cgroup.procs", unix.W_OK) == nil
-}
-
-func has(list []string, item string) bool {
-	for _, i := range list {
-		if i == item {
-			return true
-		}
-	}
-	return false
 }

@@ -22,7 +22,7 @@ func TestGroupParent(t *testing.T) {
 	for _, row := range []struct {
 		name, mounts, groups string
 		dirs                 map[string]string // directory: its cgroup.subtree_control
-		controller           string
+		controllers          string
 		want                 string
 		version              int
 	}{
@@ -32,6 +32,9 @@ func TestGroupParent(t *testing.T) {
 			map[string]string{"cgroup": "memory", "cgroup/user": "memory", "cgroup/user/app.slice": "memory pids", "cgroup/user/app.slice/term.scope": ""}, "pids", "cgroup/user/app.slice", 2},
 		{"the nearest", unified, "0::/a/b\n", map[string]string{"cgroup": "memory", "cgroup/a": "memory", "cgroup/a/b": ""}, "memory", "cgroup/a", 2},
 		{"without the controller", unified, "0::/a\n", map[string]string{"cgroup": "hugetlb", "cgroup/a": "hugetlb"}, "memory", "", 0},
+		{"the nearest with both", unified, "0::/a/b\n", map[string]string{"cgroup": "memory pids", "cgroup/a": "memory", "cgroup/a/b": ""}, "memory,pids", "cgroup", 2},
+		{"both nowhere", unified, "0::/a/b\n", map[string]string{"cgroup": "pids", "cgroup/a": "memory", "cgroup/a/b": ""}, "memory,pids", "", 0},
+		{"both in version 1", memory + both, "3:cpu,pids:/x\n4:memory:/\n0::/\n", map[string]string{"memory": "", "cpu,pids/x": ""}, "memory,pids", "", 0},
 		{"version 1", memory + both, "3:cpu,pids:/x\n4:memory:/\n0::/\n", map[string]string{"memory": "", "cpu,pids/x": ""}, "pids", "cpu,pids/x", 1},
 		{"hybrid", unified + memory, "4:memory:/y\n0::/\n", map[string]string{"cgroup": "hugetlb", "memory/y": ""}, "memory", "memory/y", 1},
 		{"part of the tree is mounted", strings.Replace(unified, " / T", " /box T", 1), "0::/box/in\n", map[string]string{"cgroup": "pids", "cgroup/in": ""}, "pids", "cgroup", 2},
@@ -48,7 +51,7 @@ func TestGroupParent(t *testing.T) {
 			require.NoError(t, os.Mkdir(dir+"/proc", 0o755))
 			require.NoError(t, os.WriteFile(dir+"/proc/mountinfo", []byte(strings.ReplaceAll(row.mounts, " T/", " "+dir+"/")), 0o644))
 			require.NoError(t, os.WriteFile(dir+"/proc/cgroup", []byte(row.groups), 0o644))
-			got, version := groupParent(dir+"/proc", row.controller)
+			got, version := groupParent(dir+"/proc", strings.Split(row.controllers, ",")...)
 			want := ""
 			if row.want != "" {
 				want = filepath.Join(dir, row.want)
