@@ -17,8 +17,8 @@ import (
 //
 // Budget: 1.5 of bare bubblewrap, with --json as well.
 func BenchmarkStartup(b *testing.B) {
-	b.Run("plain", func(b *testing.B) { startup(b, []string{binary, "run", "--", "true"}) })
-	b.Run("json", func(b *testing.B) { startup(b, []string{binary, "run", "--json", "--", "true"}) })
+	b.Run("plain", func(b *testing.B) { startup(b, []string{binary, "run", "--quiet", "--", "true"}) })
+	b.Run("json", func(b *testing.B) { startup(b, []string{binary, "run", "--quiet", "--json", "--", "true"}) })
 }
 
 func startup(b *testing.B, sbx []string) {

@@ -134,8 +134,8 @@ func parent(b *testing.B, pid int) (ppid int) {
 func BenchmarkLaunches(b *testing.B) {
 	bare := bareBwrap(b)
 	for name, argv := range map[string][]string{
-		"plain":   {binary, "run", "--", "true"},
-		"json":    {binary, "run", "--json", "--", "true"},
+		"plain":   {binary, "run", "--quiet", "--", "true"},
+		"json":    {binary, "run", "--quiet", "--json", "--", "true"},
 		"builtin": {binary, "run", "--quiet", "--backend", "builtin", "--", "true"},
 	} {
 		b.Run(name, func(b *testing.B) {
