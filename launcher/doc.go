@@ -5,8 +5,8 @@
 //
 // Plan -> running command -> [Result]. The launcher opens every source as a
 // descriptor without following a link, starts the backend with an empty
-// environment from a locked thread, hands the stub its orders over a socket
-// and waits. It decides nothing about access: the plan did.
+// environment from a thread that lives as long, hands the stub its orders over
+// a socket and waits. It decides nothing about access: the plan did.
 //
 // # Invariants
 //

@@ -58,8 +58,14 @@ func (s *sandbox) handshake(spec stub.Spec) (pidfd int, err error) {
 
 // spoken reports whether the stub has said more than hello, or is gone.
 func (s *sandbox) spoken() bool {
-	_, _, err := unix.Recvfrom(int(s.socket.Fd()), make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
-	return !errors.Is(err, unix.EAGAIN)
+	var errno error
+	raw, err := s.socket.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			_, _, errno = unix.Recvfrom(int(fd), make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		})
+	}
+	return err != nil || !errors.Is(errno, unix.EAGAIN)
 }
 
 // hello reads the first byte with the sender's identity beside it. The

@@ -19,10 +19,10 @@ func Run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	if len(cmd.Argv) == 0 {
 		return Result{}, &CommandError{NotFound: true}
 	}
-	// The parent-death signal is bound to the thread that starts the child:
-	// were that thread to end before us, the kernel would kill the sandbox.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	if cmd.Interactive { // masks of a thread and signals to it go with a terminal
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
 	result, err := run(ctx, plan, cmd)
 	if err == nil {
 		result.Made = madeBy(plan.Effective)
@@ -50,7 +50,10 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 		return Result{}, err
 	}
 	defer standIns.release()
-	sandbox, orders, err := start(plan, cmd)
+	var sandbox *sandbox
+	var orders stub.Spec
+	release := onKeptThread(func() { sandbox, orders, err = start(plan, cmd) })
+	defer release()
 	if err != nil {
 		return Result{}, err
 	}
@@ -68,6 +71,22 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	end, err := sandbox.supervise(ctx, cmd, pidfd)
 	end.Duration, end.Gaps = time.Since(begun), kept.gaps
 	return end, err
+}
+
+// onKeptThread runs start on a thread that lives until release. The
+// parent-death signal is bound to the thread that starts the child: were that
+// to end before us, the kernel would kill the sandbox. The calling goroutine
+// stays free to move, so that waiting costs no second thread.
+func onKeptThread(start func()) (release func()) {
+	done, end := make(chan struct{}), make(chan struct{})
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		start()
+		close(done)
+		<-end
+	}()
+	<-done
+	return func() { close(end) }
 }
 
 // ordersFor writes down what the stub is to do under any backend.

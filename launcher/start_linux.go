@@ -66,6 +66,9 @@ func (o *opener) socketPair() (ours, theirs *os.File) {
 		o.keep(err)
 		return nil, nil
 	}
+	// Waiting on ours is the poller's: a thread that waits in a system call keeps
+	// the runtime's monitor awake, which takes the processor from the backend.
+	o.keep(unix.SetNonblock(fds[0], true))
 	ours, theirs = os.NewFile(uintptr(fds[0]), "stub"), os.NewFile(uintptr(fds[1]), "launcher")
 	o.ours = append(o.ours, ours)
 	o.keep(unix.SetsockoptInt(fds[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1), theirs)

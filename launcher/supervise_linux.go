@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"context"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -124,9 +125,36 @@ func (s *sandbox) wait(pidfd int) (reason string) {
 	return reason
 }
 
+// pollChild leaves the waiting for the end to the runtime's poller. An error
+// says that it cannot.
+func (s *sandbox) pollChild() error {
+	fd, err := unix.FcntlInt(uintptr(s.pidfd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return err
+	}
+	child := os.NewFile(uintptr(fd), "pidfd")
+	defer child.Close()
+	raw, err := child.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return raw.Read(func(fd uintptr) bool {
+		var info unix.Siginfo
+		err = unix.Waitid(unix.P_PIDFD, int(fd), &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+		return err != nil || info.Signo != 0
+	})
+}
+
 // awaitChild returns when our child has ended, and leaves it to be reaped.
 // While it is stopped, so are we.
 func (s *sandbox) awaitChild(pidfd int) {
+	if !s.terminal.owned() && s.pollChild() == nil {
+		return
+	}
 	events := unix.WEXITED | unix.WNOWAIT
 	if s.terminal.owned() {
 		events |= unix.WSTOPPED

@@ -3,6 +3,7 @@ package stage
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -100,6 +101,8 @@ func outcome(child, report int, sites []string) error {
 // forkWithoutSignals forks with all signals blocked: the runtime's handlers
 // would find a runtime with one thread left.
 func forkWithoutSignals(a *attachment) (child int, errno unix.Errno) {
+	runtime.LockOSThread() // whose mask it is
+	defer runtime.UnlockOSThread()
 	var all, before unix.Sigset_t
 	for i := range all.Val {
 		all.Val[i] = ^all.Val[i]
