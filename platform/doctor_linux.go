@@ -91,5 +91,8 @@ func cgroupFinding() Finding {
 			return Finding{Name: "cgroup v2", State: OK, Detail: dir + " delegated: " + strings.Join(controllers, " ")}
 		}
 	}
+	if ServiceManager() {
+		return Finding{Name: "cgroup v2", State: OK, Detail: "the user's service manager is asked for a group"}
+	}
 	return Finding{Name: "cgroup v2", State: Warning, Detail: "no delegated group: limits go by process, not by tree", Remedy: "run in a systemd user session"}
 }

@@ -45,21 +45,21 @@ func TestChangeablePolicyFiles(t *testing.T) {
 		name    string
 		mode    policy.Mode
 		guarded string
-		found   bool
+		found   []string
 	}{
-		{"below a writable root", policy.ReadAndWrite, "etc/sbx.yaml", true},
-		{"behind a link", policy.ReadAndWrite, ".vscode", true},
-		{"not there", policy.ReadAndWrite, "sbx.yaml", false},
-		{"outside", policy.ReadAndWrite, "../sbx.yaml", false},
-		{"below a root for reading", policy.ReadOnly, "etc/sbx.yaml", false},
+		{"below a writable root", policy.ReadAndWrite, "etc/sbx.yaml", []string{"etc/sbx.yaml"}},
+		{"behind a link", policy.ReadAndWrite, ".vscode", []string{"etc/sbx.yaml", ".vscode"}},
+		{"not there, and another further down", policy.ReadAndWrite, "sbx.yaml", []string{"etc/sbx.yaml"}},
+		{"outside, and another further down", policy.ReadAndWrite, "../sbx.yaml", []string{"etc/sbx.yaml"}},
+		{"below a root for reading", policy.ReadOnly, "etc/sbx.yaml", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir, e := workspace(t, row.mode, policy.ProtectExisting, filepath.Clean(row.guarded))
-			if row.found {
-				assert.Equal(t, []string{dir + "/" + row.guarded}, changeable(e))
-			} else {
-				assert.Empty(t, changeable(e))
+			var want []string
+			for _, p := range row.found {
+				want = append(want, dir+"/"+p)
 			}
+			assert.Equal(t, want, changeable(e))
 		})
 	}
 }

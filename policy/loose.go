@@ -2,6 +2,8 @@ package policy
 
 import (
 	"github.com/bmatcuk/doublestar/v4"
+	"path"
+	"slices"
 )
 
 // A rule about a name that is a symbolic link is about what the link leads to.
@@ -98,6 +100,11 @@ func deniedTrigger(l Link, rule Rule) Trigger {
 // cannot make files read-only there cannot keep them.
 func (e Effective) PolicyFiles() []string {
 	var files []string
+	for _, found := range e.Area.Entries() { // by the survey, further down
+		if found.Kind == Protected && path.Base(found.Path) == policyFile && !slices.Contains(e.guarded, found.Path) && e.Area.Above(found.Path).Access.Has(Write) {
+			files = append(files, found.Path)
+		}
+	}
 	for _, p := range e.guarded {
 		r, err := Resolve(p)
 		if err == nil && r.Type == TypeMissing && len(r.Links) == 0 {

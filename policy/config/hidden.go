@@ -77,7 +77,7 @@ func (b *builder) keep(all []hidden, src *Source, c *Config, flags Flags) {
 	for _, h := range all {
 		if h.fault != nil {
 			first, _, _ := strings.Cut(h.fault.Error(), "\n")
-			b.lose("to hide a file that cannot be read (" + first + ")")
+			b.lose("to hide a faulty policy, which is to be mended first (" + first + ")")
 			continue
 		}
 		b.keepWorker(h, src, flags)
@@ -87,8 +87,27 @@ func (b *builder) keep(all []hidden, src *Source, c *Config, flags Flags) {
 		}
 		b.kept = append(b.kept, h)
 		b.keepPlaces(h, src)
+		b.keepPresets(h, c)
 		if s := h.config.Sandbox; s != nil {
 			b.keepBounds(h, s, src)
+		}
+	}
+}
+
+// keepPresets stops at presets that the hidden policy does without: they show
+// places outside of the directory. The user's own file is no policy of the
+// project, so there is nothing to compare with.
+func (b *builder) keepPresets(h hidden, c *Config) {
+	if h.Kind == User || c == nil || c.Sandbox == nil {
+		return
+	}
+	var theirs []string
+	if h.config.Sandbox != nil {
+		theirs = values(h.config.Sandbox.Presets)
+	}
+	for _, name := range values(c.Sandbox.Presets) {
+		if !slices.Contains(theirs, name) {
+			b.lose("preset " + name + ", which " + show(h.Name) + " does without")
 		}
 	}
 }
@@ -121,7 +140,7 @@ func (b *builder) keepPlaces(h hidden, src *Source) {
 			continue
 		}
 		for _, m := range b.mounts {
-			inside := p.root != src.grants() && policy.Contains(src.grants(), p.root)
+			inside := (p.single || p.root != src.grants()) && policy.Contains(src.grants(), p.root)
 			if inside && p.mode == policy.ReadOnly && m.Mode == policy.ReadAndWrite && b.decides(m, p.root) {
 				b.lose("to write " + show(p.written) + ", which " + show(h.Name) + " shows read-only")
 			}
@@ -154,6 +173,7 @@ func (b *builder) decides(m policy.Mount, p string) bool {
 type place struct {
 	Mount
 	root, written string // canonical, and as in the file
+	single        bool   // one of several, named on its own
 	mode          policy.Mode
 }
 
@@ -173,7 +193,7 @@ func (p place) rules(m policy.Mount) bool {
 // placesOf resolves the places that a hidden policy shows. What is not there
 // has nothing to lose.
 func (b *builder) placesOf(h hidden) (all []place) {
-	add := func(m Mount, mode policy.Mode) {
+	add := func(m Mount, mode policy.Mode, single bool) {
 		p, bad := expandHome(m.Root.V, b.host.Places.Home)
 		if bad != nil {
 			return
@@ -182,20 +202,20 @@ func (b *builder) placesOf(h hidden) (all []place) {
 			p = join(h.dir, p)
 		}
 		if r, err := policy.Resolve(p); err == nil && r.Type != policy.TypeMissing {
-			all = append(all, place{Mount: m, root: r.Path, written: m.Root.V, mode: mode})
+			all = append(all, place{Mount: m, root: r.Path, written: m.Root.V, mode: mode, single: single})
 		}
 	}
 	if s := h.config.Sandbox; s != nil {
 		if s.Root != nil {
-			add(*s.Root, s.Root.access(s))
+			add(*s.Root, s.Root.access(s), false)
 		}
 		for _, m := range s.Paths {
-			add(m, m.access(s))
+			add(m, m.access(s), true)
 		}
 	}
 	if w := h.config.Workspace; w != nil && w.Enabled.Or(true) {
 		for _, r := range w.Allow {
-			add(Mount{Root: r.Path}, r.Mode.V)
+			add(Mount{Root: r.Path}, r.Mode.V, false)
 		}
 	}
 	return all

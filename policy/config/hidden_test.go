@@ -101,6 +101,9 @@ func TestHiddenPolicyThatCannotBeAdded(t *testing.T) {
 		want         string // "" is nothing
 	}{
 		"read-only within":        {outer: "sandbox: {paths: {in: {root: ./sub/in}}}\n", inner: ownRoot, want: "to write ./sub/in, which OUTER shows read-only"},
+		"read-only itself":        {outer: "sandbox: {paths: {in: {root: ./sub}}}\n", inner: ownRoot, want: "to write ./sub, which OUTER shows read-only"},
+		"a preset more":           {outer: ownRoot, inner: "sandbox: {root: ., presets: [git]}\n", want: "preset git, which OUTER does without"},
+		"the same preset":         {outer: "sandbox: {root: ., presets: [go, git]}\n", inner: "sandbox: {root: ., presets: [git]}\n"},
 		"and here too":            {outer: "sandbox: {paths: {in: {root: ./sub/in}}}\n", inner: "sandbox: {paths: {all: {root: ., mode: rw}, in: {root: ./in}}}\n"},
 		"all of it read-only":     {outer: "sandbox: {root: ., readonly: true}\n", inner: ownRoot},
 		"missing":                 {outer: "sandbox: {paths: {in: {root: ./sub/none, optional: true}}}\n", inner: ownRoot},
@@ -112,7 +115,7 @@ func TestHiddenPolicyThatCannotBeAdded(t *testing.T) {
 		"attachments":             {outer: ownRoot + "attachments: {max_count: 3}\n", inner: ownRoot + "attachments: {max_count: 9}\n", want: "attachments other than those of OUTER"},
 		"worker":                  {outer: ownRoot + "workers: {aa: {readonly: true}}\n", inner: ownRoot + "workers: {aa: {inherit: true}}\n", flags: config.Flags{Worker: "aa"}, want: "a worker aa other than that of OUTER"},
 		"worker that is not used": {outer: ownRoot + "workers: {aa: {readonly: true}}\n", inner: ownRoot + "workers: {aa: {inherit: true}}\n"},
-		"a fault":                 {outer: "sandbx: 1\n", inner: ownRoot, want: "to hide a file that cannot be read (OUTER:1:1: unknown key \"sandbx\")"},
+		"a fault":                 {outer: "sandbx: 1\n", inner: ownRoot, want: "to hide a faulty policy, which is to be mended first (OUTER:1:1: unknown key \"sandbx\")"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := tree(t, map[string]string{"sbx.yaml": tt.outer, "sub/sbx.yaml": tt.inner, "sub/in/": "", "other/": ""})
