@@ -19,7 +19,8 @@ import (
 // make one (cgroups(7)). In version 2 that is one directory; in version 1 each
 // controller has its own. Only the command is put in, not the backend.
 type cgroup struct {
-	dirs map[string]groupDir // by controller: "memory", "pids"
+	dirs  map[string]groupDir // by controller: "memory", "pids"
+	scope *scope              // above the directories; nil where they are ours without
 }
 
 type groupDir struct {
@@ -31,8 +32,9 @@ type groupDir struct {
 // groupPrefix names our groups, for the sweep.
 const groupPrefix = "sbx-"
 
-// newGroup makes what it can for the limits; nil if nothing.
-func newGroup(l policy.Limits) *cgroup {
+// newGroup makes what it can for the limits; nil if nothing. Where ask is set,
+// the user's service manager is asked for a group before that.
+func newGroup(l policy.Limits, ask bool) *cgroup {
 	var wanted []string
 	if l.Memory > 0 {
 		wanted = append(wanted, "memory")
@@ -41,15 +43,22 @@ func newGroup(l policy.Limits) *cgroup {
 		wanted = append(wanted, "pids")
 	}
 	g := &cgroup{dirs: map[string]groupDir{}}
-	if !g.make(wanted...) && len(wanted) > 1 {
+	const self = "/proc/self"
+	if !g.make(self, wanted...) && len(wanted) > 1 {
 		for _, controller := range wanted {
-			g.make(controller)
+			g.make(self, controller)
+		}
+	}
+	if len(g.dirs) == 0 && ask {
+		if g.scope = openScope(wanted); g.scope != nil {
+			g.make(g.scope.proc(), wanted...)
 		}
 	}
 	if err := g.limitMemory(l.Memory); err != nil {
 		g.drop("memory")
 	}
 	if len(g.dirs) == 0 {
+		g.remove()
 		return nil
 	}
 	return g
@@ -57,10 +66,11 @@ func newGroup(l policy.Limits) *cgroup {
 
 var groupNumber atomic.Int64
 
-// make adds one leaf that has all of the controllers. In version 2 a process
+// make adds one leaf that has all of the controllers, as near to the process
+// that proc describes as may be. In version 2 a process
 // is in one group, so a second leaf there would take it out of the first.
-func (g *cgroup) make(controllers ...string) bool {
-	parent, version := groupParent("/proc/self", controllers...)
+func (g *cgroup) make(proc string, controllers ...string) bool {
+	parent, version := groupParent(proc, controllers...)
 	if parent == "" || version == 2 && g.unified() {
 		return false
 	}
@@ -134,6 +144,9 @@ func (g *cgroup) admit(pid int) error {
 		return nil
 	}
 	for _, d := range g.dirs {
+		if g.scope != nil { // all are one directory
+			return g.scope.attach(pid, d.path)
+		}
 		if err := d.write("cgroup.procs", int64(pid)); err != nil {
 			return &SetupError{Step: "control group", Path: d.path, Reason: err.Error()}
 		}
@@ -207,6 +220,7 @@ func (g *cgroup) remove() {
 	for _, d := range g.dirs {
 		d.remove()
 	}
+	g.scope.close()
 }
 
 // remove takes the directory away. A group with processes stays, and the next

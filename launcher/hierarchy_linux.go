@@ -13,7 +13,7 @@ import (
 
 // groupParent finds the nearest directory below which this process may make a
 // group with all of the controllers, and the version of its hierarchy; "" if
-// there is none. proc is /proc/self.
+// there is none. proc is /proc/PID.
 func groupParent(proc string, controllers ...string) (dir string, version int) {
 	mounts, _ := os.ReadFile(proc + "/mountinfo")
 	groups, _ := os.ReadFile(proc + "/cgroup")
@@ -36,6 +36,20 @@ func groupParent(proc string, controllers ...string) (dir string, version int) {
 		}
 	}
 	return "", 0
+}
+
+// unifiedGroup finds the directory of a process's group of version 2; "" if it
+// is not mounted. proc is /proc/PID.
+func unifiedGroup(proc string) string {
+	groups := string(contentOf(proc + "/cgroup"))
+	for line := range strings.Lines(string(contentOf("/proc/self/mountinfo"))) {
+		if m, ok := groupMount(line); ok && m.version == 2 {
+			if dir, ok := ownGroup(groups, m, nil); ok {
+				return dir
+			}
+		}
+	}
+	return ""
 }
 
 // hierarchy is one mounted hierarchy of control groups.

@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"strconv"
 	"strings"
@@ -70,6 +71,9 @@ type bounds struct {
 	watch  struct{ memory, processes, tmp bool }
 	full   int      // looks in a row that have found the memory used up
 	gaps   []string // what the kernel does not keep here
+	met    string   // the limit that the kernel has acted upon; see settle
+
+	fallBack func() error // goes on without the group
 }
 
 // boundsFor finds out who keeps which limit, and makes the control group. It
@@ -78,8 +82,35 @@ func boundsFor(plan platform.Plan) (*bounds, error) {
 	l := plan.Effective.Limits
 	b := &bounds{limits: l}
 	if l.Memory > 0 || l.Processes > 0 {
-		b.group = newGroup(l)
+		b.group = newGroup(l, l.Memory > 0 || !countsProcesses(plan))
 	}
+	if err := b.assign(plan); err != nil {
+		b.release()
+		return nil, err
+	}
+	b.fallBack = b.without(plan)
+	return b, nil
+}
+
+// without goes on without the group: who has made a scope may still refuse to
+// put the command there.
+func (b *bounds) without(plan platform.Plan) func() error {
+	return func() error {
+		b.release()
+		b.group = nil
+		return b.assign(plan)
+	}
+}
+
+// countsProcesses reports whether RLIMIT_NPROC keeps the limit; see processCap.
+func countsProcesses(plan platform.Plan) bool {
+	return plan.Backend == platform.Bwrap && os.Getuid() != 0
+}
+
+// assign has watched what the kernel does not keep, and says so.
+func (b *bounds) assign(plan platform.Plan) error {
+	l := b.limits
+	b.gaps = nil
 	const sampled = " is watched: sbx ends the run within a tenth of a second, and a short burst may pass"
 	if l.Memory > 0 && !b.group.keeps("memory") {
 		b.watch.memory = true
@@ -87,7 +118,7 @@ func boundsFor(plan platform.Plan) (*bounds, error) {
 	}
 	if l.Processes > 0 && !b.group.keeps("pids") {
 		b.watch.processes = true
-		if plan.Backend != platform.Bwrap || os.Getuid() == 0 {
+		if !countsProcesses(plan) {
 			b.gaps = append(b.gaps, "limit processes="+strconv.FormatInt(l.Processes, 10)+sampled+"; bubblewrap as an unprivileged user, or a control group that sbx may use, closes this")
 		}
 	}
@@ -100,10 +131,9 @@ func boundsFor(plan platform.Plan) (*bounds, error) {
 		b.gaps = append(b.gaps, "limit tmp="+size(l.Tmp)+" does not hold; bubblewrap 0.7 has it")
 	}
 	if l.Strict && len(b.gaps) > 0 {
-		b.release()
-		return nil, &LimitError{Gaps: b.gaps}
+		return &LimitError{Gaps: b.gaps}
 	}
-	return b, nil
+	return nil
 }
 
 func (b *bounds) release() { b.group.remove() }
@@ -115,6 +145,10 @@ const yielding = 10
 
 // admit puts the process that becomes the command where its limits hold.
 func (b *bounds) admit(pid int) error {
+	err := b.group.admit(pid)
+	if err != nil && b.group.scope != nil {
+		err = b.fallBack()
+	}
 	if b.watch.processes {
 		for _, task := range tasksOf(pid) { // niceness belongs to each thread
 			if tid, err := strconv.Atoi(task); err == nil {
@@ -122,7 +156,7 @@ func (b *bounds) admit(pid int) error {
 			}
 		}
 	}
-	return b.group.admit(pid)
+	return err
 }
 
 // niceness is that of this thread; the system call returns it from 40 to 1.
@@ -163,6 +197,10 @@ func (b *bounds) watches() bool {
 	return b.group != nil || b.watch.memory || b.watch.processes || b.watch.tmp
 }
 
+// settle reads the group's counters at the command's end: to reap what is left
+// takes a scope's holder along, and then its manager may remove them.
+func (b *bounds) settle() { b.met = b.group.overrun(b.limits) }
+
 // blame names the limit by which a command failed that sbx did not end: a
 // signal of the kernel's, also where a shell passed it on as its own status.
 func (b *bounds) blame(r Result) Overrun {
@@ -174,7 +212,7 @@ func (b *bounds) blame(r Result) Overrun {
 	case code == 128+int(unix.SIGXFSZ) && b.limits.FileSize > 0:
 		return Overrun{Limit: "file_size=" + size(b.limits.FileSize), Stopped: true}
 	}
-	return Overrun{Limit: b.group.overrun(b.limits), Stopped: r.Signal == unix.SIGKILL}
+	return Overrun{Limit: cmp.Or(b.met, b.group.overrun(b.limits)), Stopped: r.Signal == unix.SIGKILL}
 }
 
 // pause is the time between two looks at a run, of which the last one took so

@@ -23,6 +23,7 @@ func (s *sandbox) supervise(ctx context.Context, cmd Command, pidfd int) (Result
 	w := &watch{sandbox: s, pidfd: pidfd, ended: make(chan struct{})}
 	go w.run(ctx, cmd)
 	s.wait(pidfd)
+	s.bounds.settle()
 	if s.reaps {
 		reapAll()
 	}
