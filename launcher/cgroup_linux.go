@@ -154,8 +154,8 @@ func (g *cgroup) admit(pid int) error {
 	return nil
 }
 
-// seal bounds the number of tasks. The stub has threads of its own until it
-// becomes the command, so this comes after it has.
+// seal bounds the number of tasks. The stub may have threads of its own until
+// it becomes the command, so this comes after it has.
 func (g *cgroup) seal(tasks int64) {
 	if g == nil || tasks <= 0 {
 		return

@@ -2,8 +2,10 @@ package launcher
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -19,15 +21,13 @@ var errNoStub = errors.New("bubblewrap ended before anything ran inside")
 //
 // The orders are written before the stub is there to read them: it works while
 // it is taken in hand.
-func (s *sandbox) handshake(spec stub.Spec) (pidfd int, err error) {
+func (s *sandbox) handshake(spec stub.Spec, cmd Command) (pidfd int, err error) {
 	orders, err := stub.Compile(spec) // while the backend sets up
 	if err != nil {
 		return -1, err
 	}
-	if _, err := s.socket.Write(orders.Image()); errors.Is(err, unix.EPIPE) {
-		return -1, errNoStub
-	} else if err != nil {
-		return -1, err
+	if _, err := s.socket.Write(orders.Image()); err != nil {
+		return -1, closedEarly(err)
 	}
 	pid, err := s.hello()
 	if err != nil {
@@ -50,10 +50,22 @@ func (s *sandbox) handshake(spec stub.Spec) (pidfd int, err error) {
 	if err := s.builder.Attach(pid); err != nil {
 		return pidfd, stageError(err)
 	}
+	// Before, the keys of a terminal are ours: the backend would not hear them.
+	s.terminal = seat(cmd, s.pid)
+	s.free = true
 	if err := stub.LetGo(s.socket); err != nil {
 		return pidfd, err
 	}
 	return pidfd, orders.Await(s.socket)
+}
+
+// closedEarly names the end of a backend that never came to its stub. It may
+// have died with our orders unread.
+func closedEarly(err error) error {
+	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+		return errNoStub
+	}
+	return err
 }
 
 // spoken reports whether the stub has said more than hello, or is gone.
@@ -82,7 +94,7 @@ func (s *sandbox) hello() (pid int, err error) {
 		return !errors.Is(err, unix.EAGAIN)
 	})
 	if err := errors.Join(rerr, err); err != nil {
-		return 0, err
+		return 0, closedEarly(err)
 	}
 	if n == 0 {
 		return 0, errNoStub
@@ -98,10 +110,25 @@ func (s *sandbox) hello() (pid int, err error) {
 	return int(cred.Pid), nil
 }
 
-// fail ends what is left of a sandbox that did not come up and words why.
-func (s *sandbox) fail(plan platform.Plan, cmd Command, err error) error {
-	kill(s.pidfd, unix.SIGKILL) // gone already in most cases
+// fail ends what is left of a sandbox that did not come up and words why. A
+// signal that ended the stub was meant for the command.
+func (s *sandbox) fail(plan platform.Plan, cmd Command, err error) (Result, error) {
+	if s.direct || s.free {
+		kill(s.pidfd, unix.SIGKILL) // gone already in most cases
+	} else {
+		s.socket.Close() // bubblewrap must not be killed early: its stub ends, and it with that
+	}
 	reason := s.wait(-1)
+	if r := s.result(-1); errors.Is(err, stub.ErrGone) && slices.Contains(asked, r.Signal) {
+		return r, nil
+	}
+	return Result{}, s.why(plan, cmd, err, reason)
+}
+
+// asked are the signals by which somebody asks a command to end.
+var asked = []syscall.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP}
+
+func (s *sandbox) why(plan platform.Plan, cmd Command, err error, reason string) error {
 	var f *stub.Failure
 	var known *SetupError
 	switch {
@@ -115,7 +142,7 @@ func (s *sandbox) fail(plan platform.Plan, cmd Command, err error) error {
 	if reason == "" {
 		reason = err.Error()
 	}
-	return &SetupError{Step: "bwrap", Reason: reason, Advice: "sbx doctor shows what works on this machine"}
+	return &SetupError{Step: string(plan.Backend), Reason: reason, Advice: "sbx doctor shows what works on this machine"}
 }
 
 // commandError tells "not found" from "not executable" by the error number.

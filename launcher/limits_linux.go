@@ -69,6 +69,7 @@ type bounds struct {
 	limits policy.Limits
 	group  *cgroup // nil without one
 	watch  struct{ memory, processes, tmp bool }
+	alone  bool     // nothing but the watch counts processes
 	full   int      // looks in a row that have found the memory used up
 	gaps   []string // what the kernel does not keep here
 	met    string   // the limit that the kernel has acted upon; see settle
@@ -111,14 +112,14 @@ func countsProcesses(plan platform.Plan) bool {
 func (b *bounds) assign(plan platform.Plan) error {
 	l := b.limits
 	b.gaps = nil
-	const sampled = " is watched: sbx ends the run within a tenth of a second, and a short burst may pass"
+	const sampled = " is watched: sbx ends the run within a second, and a short burst may pass"
 	if l.Memory > 0 && !b.group.keeps("memory") {
 		b.watch.memory = true
 		b.gaps = append(b.gaps, "limit memory="+size(l.Memory)+sampled+"; a control group that sbx may use closes this")
 	}
 	if l.Processes > 0 && !b.group.keeps("pids") {
 		b.watch.processes = true
-		if !countsProcesses(plan) {
+		if b.alone = !countsProcesses(plan); b.alone {
 			b.gaps = append(b.gaps, "limit processes="+strconv.FormatInt(l.Processes, 10)+sampled+"; bubblewrap as an unprivileged user, or a control group that sbx may use, closes this")
 		}
 	}
@@ -149,7 +150,7 @@ func (b *bounds) admit(pid int) error {
 	if err != nil && b.group.scope != nil {
 		err = b.fallBack()
 	}
-	if b.watch.processes {
+	if b.alone {
 		for _, task := range tasksOf(pid) { // niceness belongs to each thread
 			if tid, err := strconv.Atoi(task); err == nil {
 				_ = unix.Setpriority(unix.PRIO_PROCESS, tid, min(niceness()+yielding, 19))

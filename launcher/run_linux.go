@@ -61,12 +61,12 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	sandbox.signals = catch() // its goroutine and thread start while bubblewrap works
 	sandbox.hold(kept, cmd)
 	orders.Held = sandbox.builder != nil || kept.watches()
-	pidfd, err := sandbox.handshake(orders)
+	pidfd, err := sandbox.handshake(orders, cmd)
 	if err != nil {
 		if pidfd >= 0 {
 			unix.Close(pidfd)
 		}
-		return Result{}, sandbox.fail(plan, cmd, err)
+		return sandbox.fail(plan, cmd, err)
 	}
 	end, err := sandbox.supervise(ctx, cmd, pidfd)
 	end.Duration, end.Gaps = time.Since(begun), kept.gaps

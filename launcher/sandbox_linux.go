@@ -18,6 +18,7 @@ type sandbox struct {
 	said *os.File // bubblewrap's own stderr; nil without it
 
 	direct  bool   // the child becomes the command, so its status is the command's
+	free    bool   // the stub has been let go
 	cleanup func() // removes what the run made; nil for nothing
 
 	first    int                 // process 1 of the sandbox; 0 if there is none
@@ -26,7 +27,7 @@ type sandbox struct {
 	place    *scratch            // stands for /tmp and the home; nil where mounts do
 	terminal *terminal           // nil without one
 	bounds   *bounds             // keeps the limits
-	admit    func(pid int) error // puts the command where its limits hold, before it has its orders
+	admit    func(pid int) error // puts the command where its limits hold, before it is let go
 	signals  <-chan os.Signal    // for the command; nil for none
 
 	ended *unix.WaitStatus // of our child
@@ -37,7 +38,7 @@ func newSandbox(socket *os.File) *sandbox {
 }
 
 // holdInit keeps process 1 of the sandbox in hand, to end it and to see its
-// end. It is the parent of the stub, which waits for its orders meanwhile.
+// end. It is the parent of the stub, which waits to be let go meanwhile.
 func (s *sandbox) holdInit(stub int) {
 	if s.direct {
 		return

@@ -13,9 +13,9 @@ import (
 
 // startProcess forks and execs without os.StartProcess, which forks once more
 // at its first use to see whether pidfds work. Descriptor i of the child is
-// files[i]. Where dying is set it dies with the calling thread. Signals that a terminal or the
-// command sends to its whole group stay blocked in the backend: only the stub
-// lets them in again, for the command.
+// files[i]. Where dying is set it dies with the calling thread. Signals that a
+// terminal or the command sends to its whole group stay blocked in the
+// backend: only the stub lets them in again, for the command.
 func startProcess(program string, argv []string, files []*os.File, in placing) (pid, pidfd int, err error) {
 	defer blockSignals()()
 	numbers := make([]uintptr, len(files))

@@ -12,7 +12,6 @@ import (
 func (s *sandbox) hold(kept *bounds, cmd Command) {
 	s.bounds, s.admit = kept, kept.admit
 	s.reaps = s.direct && cmd.Reap
-	s.terminal = seat(cmd, s.pid)
 }
 
 // supervise forwards signals, keeps the time and the limits until the command
@@ -24,10 +23,10 @@ func (s *sandbox) supervise(ctx context.Context, cmd Command, pidfd int) (Result
 	go w.run(ctx, cmd)
 	s.wait(pidfd)
 	s.bounds.settle()
+	v := w.end() // what is reaped from here on is no longer anybody's to stop
 	if s.reaps {
 		reapAll()
 	}
-	v := w.end()
 	result := s.result(pidfd)
 	switch {
 	case v.timedOut:

@@ -127,10 +127,14 @@ func planBuiltin(e policy.Effective, abi int) (Plan, error) {
 	if e.Network.Mode == policy.NetworkList {
 		inexpressible = append(inexpressible, "an allow-list of hosts")
 	}
-	remedy := orBubblewrap + "drop these rules"
+	remedy := "drop these rules"
 	if files := changeable(e); len(files) > 0 {
 		inexpressible = append(inexpressible, "a command could change "+named(files)+", which decides about later runs and lies in a writable directory")
-		remedy = orBubblewrap + "move the policy file out of what it makes writable, or grant the directories beside it; require_os_sandbox: false does without"
+		move := "move the policy file out of what it makes writable, or grant the directories beside it; require_os_sandbox: false does without"
+		if len(inexpressible) > 1 {
+			move = remedy + ", and " + move
+		}
+		remedy = move
 	}
 	plan, err := layered(Plan{Backend: Builtin, Effective: e}, ruleset, abi)
 	if err != nil || !e.RequireOS {
@@ -140,7 +144,7 @@ func planBuiltin(e policy.Effective, abi int) (Plan, error) {
 		return Plan{}, err
 	}
 	if len(inexpressible) > 0 {
-		return Plan{}, &policy.BackendUnavailableError{Backend: string(Builtin), Needs: strings.Join(inexpressible, "; "), Remedy: remedy}
+		return Plan{}, &policy.BackendUnavailableError{Backend: string(Builtin), Needs: strings.Join(inexpressible, "; "), Remedy: orBubblewrap + remedy}
 	}
 	for _, g := range plan.Guarantees() {
 		if g.Name == GuaranteeFiles && !g.Held {

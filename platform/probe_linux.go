@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/sbx-run/sbx/bwrap"
@@ -105,7 +106,9 @@ func runProbe(program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = []string{}
 	cmd.Dir = "/"
-	cmd.WaitDelay = 100 * time.Millisecond
+	// A key on the terminal must not end bubblewrap early, which can leave its child.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

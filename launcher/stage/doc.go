@@ -8,7 +8,7 @@
 // each mount shows (open_tree), sets its flags (mount_setattr) and puts it
 // into place (move_mount) below a directory that no mount shows, and sends
 // back each finished tree as a descriptor. The launcher attaches those to the
-// sandbox, whose first process waits for its orders meanwhile. It needs Linux
+// sandbox, whose first process waits to be let go meanwhile. It needs Linux
 // 5.12; where the kernel or its filters refuse, [Start] says so before
 // anything else has begun.
 //

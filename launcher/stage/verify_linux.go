@@ -65,8 +65,11 @@ func (s Step) verify(root int) error {
 	if err := unix.Fstatfs(fd, &fs); err != nil {
 		return err
 	}
-	if readOnly, want := fs.Flags&unix.ST_RDONLY != 0, s.Op != ShowRW && s.Op != Tmpfs; readOnly != want {
-		return fmt.Errorf("mounted read-only: %t, planned: %t", readOnly, want)
+	switch readOnly, want := fs.Flags&unix.ST_RDONLY != 0, s.Op != ShowRW && s.Op != Tmpfs; {
+	case readOnly && !want:
+		return errors.New("it is mounted read-only, against the plan")
+	case want && !readOnly:
+		return errors.New("it is mounted writable, against the plan")
 	}
 	if s.Op != ShowRO && s.Op != ShowRW && s.Op != PinLink {
 		if fs.Type != unix.TMPFS_MAGIC || s.Op == MaskFile && sx.Size != 0 {

@@ -32,8 +32,8 @@ func TestVerify(t *testing.T) {
 	}{
 		{"as planned", "", Step{Op: ShowRW, Path: "/proc", Shown: is}},
 		{"another file", "another file", Step{Op: ShowRW, Path: "/proc", Shown: other}},
-		{"writable", "read-only: false, planned: true", Step{Op: ShowRO, Path: "/proc", Shown: is}},
-		{"no mask", "planned: true", Step{Op: MaskDir, Path: "/proc"}},
+		{"writable", "writable, against the plan", Step{Op: ShowRO, Path: "/proc", Shown: is}},
+		{"no mask", "writable, against the plan", Step{Op: MaskDir, Path: "/proc"}},
 		{"not the sandbox's own", "not an empty file system", Step{Op: Tmpfs, Path: "/proc"}},
 		{"not mounted", "nothing is mounted", Step{Op: ShowRW, Path: dir, Shown: is}},
 		{"a link to it", "symbolic links", Step{Op: ShowRW, Path: dir + "/link", Shown: is}},

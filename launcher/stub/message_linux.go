@@ -72,7 +72,9 @@ type record struct {
 	failure script.Failure
 }
 
-var errGone = errors.New("the stub ended before it became the command")
+// ErrGone says that the stub ended before it became the command, and not by
+// itself.
+var ErrGone = errors.New("the stub ended before it became the command")
 
 // Await reads what the stub says to its orders, from the launcher's end of the
 // stream. It returns nil once the command runs, and a *[Failure] if it will not.
@@ -86,14 +88,14 @@ func (o Orders) Await(r io.Reader) error {
 		case (errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET)) && isReady:
 			return nil // the socket closed on exec
 		case errors.Is(err, io.EOF), errors.Is(err, unix.ECONNRESET):
-			return errGone
+			return ErrGone
 		case err != nil:
 			return err
 		case said.kind == ready:
 			isReady = true
 		case said.kind == failed:
 			if _, err := io.ReadFull(r, raw[1:]); err != nil {
-				return errGone
+				return ErrGone
 			}
 			return o.failure(said.failure)
 		}
@@ -110,6 +112,7 @@ func (o Orders) failure(f script.Failure) *Failure {
 	switch {
 	case f.Errno != 0 && note.Text == "":
 		worded.Text = unix.Errno(f.Errno).Error()
+	case worded.Stage == StageLookup: // the text is the error's own
 	case f.Errno != 0:
 		worded.Text += ": " + unix.Errno(f.Errno).Error()
 	}

@@ -1,6 +1,11 @@
 package stub
 
 import (
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
 	"github.com/sbx-run/sbx/platform/landlock"
 	"github.com/sbx-run/sbx/platform/script"
 	"github.com/sbx-run/sbx/platform/seccomp"
@@ -28,6 +33,9 @@ type Orders struct {
 // Compile writes the orders for a spec. It has to run on the machine, and under
 // the system call filters, that the stub will run under. An error is a *[Failure].
 func Compile(spec Spec) (Orders, error) {
+	if err := spec.whole(); err != nil {
+		return Orders{}, err
+	}
 	filter, err := seccomp.Compile(spec.Filter)
 	if err != nil {
 		return Orders{}, &Failure{Stage: StageSeccomp, Text: err.Error()}
@@ -57,6 +65,20 @@ func Compile(spec Spec) (Orders, error) {
 	w.limits(spec.Limits) // late, because the stub itself might not live within them
 	w.exec(spec.Argv, spec.Env)
 	return Orders{w.Script}, nil
+}
+
+// whole refuses a text with a NUL in it, where the kernel would take it to end.
+func (s Spec) whole() error {
+	texts := slices.Concat([]string{s.Dir}, s.Argv, s.Env, s.Path)
+	for _, m := range s.Mounts {
+		texts = append(texts, m.Path)
+	}
+	for _, t := range texts {
+		if strings.Contains(t, "\x00") {
+			return &Failure{Stage: StageExec, Errno: int(unix.EINVAL), Text: "a NUL in an argument, a variable or a path"}
+		}
+	}
+	return nil
 }
 
 // layerOf is the ruleset as far as this kernel has it: what it lacks was

@@ -90,7 +90,7 @@ func TestFailuresAreWorded(t *testing.T) {
 		want   Failure
 	}{
 		{"working directory", func(s *Spec) { s.Dir = "/no/such" }, Failure{StageChdir, "/no/such", int(unix.ENOENT), "no such file or directory"}},
-		{"not found", func(s *Spec) { s.Argv[0] = "no-such" }, Failure{StageLookup, "no-such", int(unix.ENOENT), "command not found: no such file or directory"}},
+		{"not found", func(s *Spec) { s.Argv[0] = "no-such" }, Failure{StageLookup, "no-such", int(unix.ENOENT), "command not found"}},
 		{"not executable", func(s *Spec) { s.Argv[0], s.Path = "not-a-program", []string{"/no/such", dir, "/bin"} }, Failure{StageLookup, file, int(unix.EACCES), "permission denied"}},
 		{"a directory", func(s *Spec) { s.Argv[0], s.Path = "sub", []string{dir} }, Failure{StageLookup, dir + "/sub", int(unix.EISDIR), "is a directory"}},
 		{"by path", func(s *Spec) { s.Argv[0] = file }, Failure{StageLookup, file, int(unix.EACCES), "permission denied"}},
@@ -160,7 +160,7 @@ func TestLauncherGone(t *testing.T) {
 // TestDeadStub: an end before the stub was ready is no start of a command.
 func TestDeadStub(t *testing.T) {
 	orders := Orders{script.New()}
-	for said, want := range map[string]error{"": errGone, "r": nil, "f": errGone, "rf123": errGone} {
+	for said, want := range map[string]error{"": ErrGone, "r": nil, "f": ErrGone, "rf123": ErrGone} {
 		assert.Equal(t, want, orders.Await(strings.NewReader(said)), said)
 	}
 	var failure record
@@ -168,6 +168,26 @@ func TestDeadStub(t *testing.T) {
 	raw := unsafe.Slice((*byte)(unsafe.Pointer(&failure)), unsafe.Sizeof(failure))
 	var typed *Failure
 	require.True(t, errors.As(orders.Await(bytes.NewReader(raw)), &typed))
+}
+
+// TestCutTexts: a NUL would end a text early, and the command would be another.
+func TestCutTexts(t *testing.T) {
+	for name, change := range map[string]func(*Spec){
+		"argument":  func(s *Spec) { s.Argv = append(s.Argv, "safe\x00.txt") },
+		"variable":  func(s *Spec) { s.Env = append(s.Env, "V=a\x00b") },
+		"directory": func(s *Spec) { s.Dir = "/\x00" },
+		"path":      func(s *Spec) { s.Path = []string{"/bin\x00"} },
+		"mount":     func(s *Spec) { s.Mounts = []Check{{Path: "/a\x00"}} },
+	} {
+		s := spec(t, "true")
+		_, err := Compile(s)
+		require.NoError(t, err, "control")
+		change(&s)
+		_, err = Compile(s)
+		var typed *Failure
+		require.ErrorAs(t, err, &typed, name)
+		assert.Equal(t, int(unix.EINVAL), typed.Errno)
+	}
 }
 
 func TestCompileRefuses(t *testing.T) {
