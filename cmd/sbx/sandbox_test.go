@@ -27,6 +27,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, dir: dir, home: dir + "/home", cwd: dir + "/ws"}
 	require.NoError(t, os.Mkdir(w.home, 0o755))
 	require.NoError(t, os.Mkdir(w.cwd, 0o755))
+	require.NoError(t, os.Mkdir(w.dir+"/tmp", 0o700))
 	return w
 }
 
@@ -54,7 +55,7 @@ func (w *world) command(args ...string) *exec.Cmd {
 
 func (w *world) place(cmd *exec.Cmd) {
 	cmd.Dir = w.cwd
-	cmd.Env = append([]string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "XDG_CACHE_HOME=" + w.dir + "/cache"}, w.env...)
+	cmd.Env = append([]string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "XDG_CACHE_HOME=" + w.dir + "/cache", "TMPDIR=" + w.dir + "/tmp"}, w.env...)
 }
 
 func (w *world) sbx(args ...string) ended {
