@@ -66,41 +66,37 @@ func tasksOfMachine() int64 {
 // bounds is how the limits of one run are kept beyond rlimits: by control
 // groups where this process may make them, else by watching.
 type bounds struct {
-	limits policy.Limits
-	group  *cgroup // nil without one
+	plan   platform.Plan
+	limits policy.Limits // of the plan
+	group  *cgroup       // nil without one
 	watch  struct{ memory, processes, tmp bool }
 	alone  bool     // nothing but the watch counts processes
 	full   int      // looks in a row that have found the memory used up
 	gaps   []string // what the kernel does not keep here
 	met    string   // the limit that the kernel has acted upon; see settle
-
-	fallBack func() error // goes on without the group
 }
 
 // boundsFor finds out who keeps which limit, and makes the control group. It
 // fails where the policy is strict and the kernel would not keep one.
 func boundsFor(plan platform.Plan) (*bounds, error) {
 	l := plan.Effective.Limits
-	b := &bounds{limits: l}
+	b := &bounds{plan: plan, limits: l}
 	if l.Memory > 0 || l.Processes > 0 {
 		b.group = newGroup(l, l.Memory > 0 || !countsProcesses(plan))
 	}
-	if err := b.assign(plan); err != nil {
+	if err := b.assign(); err != nil {
 		b.release()
 		return nil, err
 	}
-	b.fallBack = b.without(plan)
 	return b, nil
 }
 
-// without goes on without the group: who has made a scope may still refuse to
+// giveUp goes on without the group: who has made a scope may still refuse to
 // put the command there.
-func (b *bounds) without(plan platform.Plan) func() error {
-	return func() error {
-		b.release()
-		b.group = nil
-		return b.assign(plan)
-	}
+func (b *bounds) giveUp() error {
+	b.release()
+	b.group = nil
+	return b.assign()
 }
 
 // countsProcesses reports whether RLIMIT_NPROC keeps the limit; see processCap.
@@ -109,8 +105,8 @@ func countsProcesses(plan platform.Plan) bool {
 }
 
 // assign has watched what the kernel does not keep, and says so.
-func (b *bounds) assign(plan platform.Plan) error {
-	l := b.limits
+func (b *bounds) assign() error {
+	l, plan := b.limits, b.plan
 	b.gaps = nil
 	const sampled = " is watched: sbx ends the run within a second, and a short burst may pass"
 	if l.Memory > 0 && !b.group.keeps("memory") {
@@ -148,7 +144,7 @@ const yielding = 10
 func (b *bounds) admit(pid int) error {
 	err := b.group.admit(pid)
 	if err != nil && b.group.scope != nil {
-		err = b.fallBack()
+		err = b.giveUp()
 	}
 	if b.alone {
 		for _, task := range tasksOf(pid) { // niceness belongs to each thread

@@ -36,15 +36,15 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	if plan.Backend != platform.Bwrap {
 		start = startBuiltin
 	}
+	catch := sync.OnceValue(cmd.caught)
+	if leavesTraces(plan) {
+		catch() // what is made from here on has to be removed
+	}
 	kept, err := boundsFor(plan)
 	if err != nil {
 		return Result{}, err
 	}
 	defer kept.release()
-	catch := sync.OnceValue(cmd.caught)
-	if plan.Backend != platform.Bwrap || len(plan.Layout.Placeholders) > 0 {
-		catch() // what is made now has to be removed
-	}
 	standIns, err := holdPlaceholders(plan.Layout.Placeholders, stateDirectory(plan, cmd))
 	if err != nil {
 		return Result{}, err
@@ -71,6 +71,13 @@ func run(ctx context.Context, plan platform.Plan, cmd Command) (Result, error) {
 	end, err := sandbox.supervise(ctx, cmd, pidfd)
 	end.Duration, end.Gaps = time.Since(begun), kept.gaps
 	return end, err
+}
+
+// leavesTraces reports whether a run makes something outside of the sandbox:
+// its scratch directory, placeholders, or a control group.
+func leavesTraces(plan platform.Plan) bool {
+	l := plan.Effective.Limits
+	return plan.Backend != platform.Bwrap || len(plan.Layout.Placeholders) > 0 || l.Memory > 0 || l.Processes > 0
 }
 
 // onKeptThread runs start on a thread that lives until release. The

@@ -35,18 +35,15 @@ func TestScopeFallsBack(t *testing.T) {
 		require.NoError(t, s.hold())
 		dir := filepath.Join(t.TempDir(), "leaf")
 		require.NoError(t, os.Mkdir(dir, 0o700))
-		l := policy.Limits{Memory: 64 << 20}
-		plan := platform.Plan{Backend: platform.Builtin, Effective: policy.Effective{Limits: l}}
-		b, err := boundsFor(platform.Plan{Backend: platform.Builtin})
-		require.NoError(t, err)
-		b.limits = l
-		b.limits.Strict = strict
-		b.group = &cgroup{dirs: map[string]groupDir{"memory": {path: dir, version: 2}}, scope: s}
-		b.fallBack = b.without(plan)
-		require.NoError(t, b.assign(plan))
+		b := &bounds{
+			plan:   platform.Plan{Backend: platform.Builtin},
+			limits: policy.Limits{Memory: 64 << 20, Strict: strict},
+			group:  &cgroup{dirs: map[string]groupDir{"memory": {path: dir, version: 2}}, scope: s},
+		}
+		require.NoError(t, b.assign())
 		assert.Empty(t, b.gaps)
 
-		err = b.admit(s.holder.Process.Pid)
+		err := b.admit(s.holder.Process.Pid)
 		if strict {
 			require.ErrorAs(t, err, new(*LimitError))
 		} else {

@@ -195,11 +195,3 @@ func awaitEnd(pidfd int) {
 		}
 	}
 }
-
-// manner says how a process ended.
-func manner(status unix.WaitStatus) string {
-	if status.Signaled() {
-		return "signal " + unix.SignalName(status.Signal())
-	}
-	return "status " + itoa(status.ExitStatus())
-}
