@@ -1,9 +1,10 @@
 package policy
 
 import (
-	"github.com/bmatcuk/doublestar/v4"
 	"path"
 	"slices"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // A rule about a name that is a symbolic link is about what the link leads to.
